@@ -1,4 +1,4 @@
-/** What was proposed is there for good: git fetches its latest head and its merge, and all its versions are shown. */
+/** What was proposed is there until it is deleted: git fetches its latest head and its merge, and all its versions are shown. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { deps } from '../../functions/deps.ts';
 import { collect } from '../../lib/git/maintenance/collect.ts';
@@ -102,4 +102,28 @@ test('the head and the merge are fetched, and every version is shown when its br
   expect(await git.ok(copy, 'rev-parse', 'proposed/1/head', 'proposed/1/merge')).toBe(
     `${heads[0]}\n${merge}`,
   );
+});
+
+test('what was proposed is fetched no more once it is deleted, and garbage takes its commits', async () => {
+  const { id } = await call('POST', '/projects', { name: 'dropped', initialize_with_readme: true });
+  const url = withToken(service.url, 'ada/dropped', token);
+  const at = await git.clone(url, 'dropped');
+  const heads: string[] = [];
+  for (const text of ['one', 'two']) {
+    await git.ok(at, 'commit', '--quiet', '--allow-empty', '--amend', '-m', text);
+    heads.push(await git.ok(at, 'rev-parse', 'HEAD'));
+    await git.ok(at, 'push', '--quiet', '--force', 'origin', 'HEAD:refs/heads/topic');
+    const proposal = { title: 'Topic', source_branch: 'topic', target_branch: 'main' };
+    if (heads.length === 1) await call('POST', `/projects/${id}/merge_requests`, proposal);
+    await settled();
+  }
+  await call('DELETE', `/projects/${id}/merge_requests/1`);
+  await git.ok(at, 'push', '--quiet', 'origin', ':topic');
+  await settled();
+  expect(await git.ok(at, 'ls-remote', 'origin', 'refs/merge-requests/*')).toBe('');
+  await collectGarbage(id);
+  for (const head of heads) {
+    const { status } = await service.call('GET', `/projects/${id}/repository/commits/${head}`, { token });
+    expect(status).toBe(404);
+  }
 });

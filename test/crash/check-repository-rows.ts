@@ -21,7 +21,7 @@ export const refRows = rowCheck(['ref', 'pinned-commit', 'recent-tip'], function
     const { sk } = row;
     if (sk.startsWith(REF) && refSort(row['name'] as string) !== sk)
       yield `the ref ${row['name']} stands at ${keyText(row)}`;
-    if (sk.startsWith(PINNED) && parseOid(sk.slice(PINNED.length)) === undefined)
+    if (sk.startsWith(PINNED) && !/^[0-9a-f]{40}(?:#MR#\d+)?$/.test(sk.slice(PINNED.length)))
       yield `${keyText(row)} pins no commit`;
     const tips = (row['tips'] ?? []) as { name: string; oid: string }[];
     if (

@@ -2,6 +2,7 @@ import * as z from 'zod/mini';
 import { SETTLE_JOB } from '../../store/labels/settle.ts';
 import { FOLLOW_JOB } from '../../store/labels/uses.ts';
 import { CLOSES_NOTHING_JOB } from '../../store/merge-requests/closing.ts';
+import { FORGET_VERSIONS_JOB } from '../../store/merge-requests/kind.ts';
 import {
   AUTO_MERGE_JOB,
   CHECK_MERGE_REQUEST_JOB,
@@ -26,6 +27,7 @@ import { mergeAfterPipeline, removeSourceBranch } from './auto-merge.ts';
 import { checkMergeRequest } from './check.ts';
 import { tellDeployed } from './deployed.ts';
 import { followWithMergeRequests, settleMergeRequests } from './follow.ts';
+import { forgetVersions } from './forget.ts';
 import { rebaseMergeRequest } from './rebase.ts';
 import { resolveOutdated } from './resolve-outdated.ts';
 import { retargetChained } from './retarget.ts';
@@ -121,6 +123,11 @@ export const jobs = [
     body: () => z.object({ ...address(), closes: z.array(z.object(address())) }),
     run: ({ store }, { closes, ...mergeRequest }) =>
       retryWhileStale(() => store.closing.clear(mergeRequest, closes)),
+  }),
+  defineJob({
+    name: FORGET_VERSIONS_JOB,
+    body: () => z.object(address()),
+    run: (deps, body, { deadline }) => forgetVersions(deps, body, deadline),
   }),
   defineJob({
     name: REBASE_JOB,

@@ -9,6 +9,7 @@ import { type Ref, RefConflict } from '../../git/ports.ts';
 import type { RefName } from '../../git/refname.ts';
 import type { GitRepository } from '../../git/repository.ts';
 import type { MergeRequestRecord, MergeVerdict } from '../../records/merge-requests.ts';
+import { TransactionRefused } from '../../store/errors.ts';
 import type { ProjectAccess } from '../access/types.ts';
 import type { Actor } from '../actor.ts';
 import type { Deps } from '../deps.ts';
@@ -48,10 +49,13 @@ export async function writeMergeRef(
   }
 }
 
-/** Another writer was first, perhaps the first of all. */
+/** Another writer was first, perhaps the first of all, or has deleted the merge request. */
 export const lostMergeRef = (error: unknown): boolean =>
-  error instanceof RefConflict &&
-  error.rejections.every(({ reason }) => reason === 'stale' || reason === 'exists' || reason === 'collected');
+  (error instanceof TransactionRefused && error.has('source')) ||
+  (error instanceof RefConflict &&
+    error.rejections.every(
+      ({ reason }) => reason === 'stale' || reason === 'exists' || reason === 'collected',
+    ));
 
 /** The repository, and the ref as it was when it was opened. */
 interface Before {
@@ -60,7 +64,8 @@ interface Before {
 }
 
 export async function readMergeRef(deps: Deps, access: ProjectAccess, iid: number): Promise<Before> {
-  const git = codeOf(deps, access, undefined, { writes: [], quiet: true });
+  const writes = [deps.store.mergeRequests.isThere({ projectId: access.project.id, iid })];
+  const git = codeOf(deps, access, undefined, { writes, quiet: true });
   return { git, written: await git.ref(mergeRef(iid)) };
 }
 

@@ -9,7 +9,7 @@ import {
   MAX_FINDING_COMMITS,
   type MergeRequestAddress,
 } from '../../records/merge-requests.ts';
-import { pinRows } from '../../store/repository/pinned-commits.ts';
+import { versionPinRows } from '../../store/repository/pinned-commits.ts';
 import type { Write } from '../../store/table/write.ts';
 import type { ProjectAccess } from '../access/types.ts';
 import type { Deps } from '../deps.ts';
@@ -87,7 +87,7 @@ export interface VersionStep {
 
 /**
  * Commits the writes of a change that makes a version the latest, together with the ref of the head. What a fork has and
- * the target lacks is copied, and earlier heads and the start are pinned, so that every version can be shown for good.
+ * the target lacks is copied, and earlier heads and the start are pinned, so that every version can be shown as long as it is there.
  * @throws ObjectMissing where too much would have to be copied; RefConflict, what `writes` are refused with
  */
 export async function commitVersion(
@@ -103,7 +103,7 @@ export async function commitVersion(
     writes: [
       ...writes,
       deps.store.mergeRequests.versionWrite(merging, after),
-      ...pinRows(target.project.repositoryId, kept),
+      ...versionPinRows(target.project.repositoryId, merging.iid, kept),
     ],
   };
   const git = isFork(sides)

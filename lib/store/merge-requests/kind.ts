@@ -12,6 +12,7 @@ import {
 } from '../../records/merge-requests.ts';
 import { beginningOfText } from '../../records/texts.ts';
 import { removeNotesMessage } from '../notes/notes.ts';
+import { MAINTENANCE, message } from '../outbox/outbox.ts';
 import { approvalRulesKey } from '../row-keys/approvals.ts';
 import { listPartition } from '../row-keys/lists.ts';
 import {
@@ -33,6 +34,9 @@ import { closesNothingMessages } from './closing.ts';
 
 /** Brings the rows of a merge request in line with its record: `{ projectId, iid }`. */
 export const INDEX_MERGE_REQUEST_JOB = 'merge_request.index';
+
+/** Removes what a deleted merge request has left of its versions: `{ projectId, iid }`. */
+export const FORGET_VERSIONS_JOB = 'merge_request.forget-versions';
 
 /** The ranges that lists of merge requests are read from. */
 export const mergeRequestRanges = rangesOf(mergeRequestKeys);
@@ -111,6 +115,7 @@ export const MERGE_REQUEST_KIND: TrackedKind<MergeRequestRecord, MergeRequestFac
     messages: [
       removeNotesMessage(record.projectId, { kind: 'merge-request', id: record.id }),
       ...closesNothingMessages(record),
+      message(MAINTENANCE, FORGET_VERSIONS_JOB, { projectId: record.projectId, iid: record.iid }),
     ],
   }),
 };

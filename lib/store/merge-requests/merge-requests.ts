@@ -29,6 +29,7 @@ import {
   mergeRequestSourcePrefix,
   mergeRequestSources,
 } from '../row-keys/merge-requests.ts';
+import { versionPinKey } from '../row-keys/repository.ts';
 import type { Counters } from '../table/counters.ts';
 import type { Table } from '../table/table.ts';
 import { ABSENT, PRESENT, type Put } from '../table/write.ts';
@@ -68,6 +69,9 @@ export const TELL_DEPLOYED_JOB = 'merge_request.tell-deployed';
  * baseUrl, from }`.
  */
 export const RESOLVE_OUTDATED_JOB = 'merge_request.resolve-outdated';
+
+/** Versions that are forgotten in one transaction, which has 100 items. */
+const FORGOTTEN_AT_ONCE = 30;
 
 export const followPushMessage = (
   push: { readonly projectId: number; readonly branches: readonly PushedBranch[] },
@@ -135,6 +139,22 @@ export class MergeRequests extends TrackedRecords<MergeRequestRecord, MergeReque
     return next === undefined
       ? { items: versions }
       : { items: versions, next: String(versions.at(-1)!.number) };
+  }
+
+  /**
+   * Deletes up to {@link FORGOTTEN_AT_ONCE} versions of a deleted merge request, with what kept their commits.
+   * @returns whether any may be left
+   */
+  async forgetVersions(address: MergeRequestAddress, repositoryId: string): Promise<boolean> {
+    const { items, next } = await this.versions(address, FORGOTTEN_AT_ONCE);
+    const { projectId, iid } = address;
+    const commits = new Set(items.flatMap(({ startSha, headSha }) => [startSha, headSha]));
+    const gone = [
+      ...[...commits].map((oid) => versionPinKey(repositoryId, oid, iid)),
+      ...items.map(({ number }) => diffVersionKey(projectId, iid, number)),
+    ];
+    if (gone.length > 0) await this.table.transact(gone.map((key) => ({ delete: { ...key } })));
+    return next !== undefined;
   }
 
   /** Returns the open merge request of a source branch to a target branch. */

@@ -1,13 +1,20 @@
 /**
  * Pinned commits: commits that API objects such as comments, statuses and pipelines refer to. They and all objects they
- * reach are kept as long as the repository, even if no ref reaches them. One row each, separate from the refs.
+ * reach are kept as long as the repository, even if no ref reaches them. One row each, separate from the refs; those of
+ * versions of a merge request have rows of their own, and are kept as long as that.
  */
 import type { Oid } from '../../git/oid.ts';
 import type { PackDescription } from '../../git/ports.ts';
 import { Missing } from '../errors.ts';
-import { guardKey, PINNED, pinnedCommitKey, repositoryPartition } from '../row-keys/repository.ts';
+import {
+  guardKey,
+  PINNED,
+  pinnedCommitKey,
+  repositoryPartition,
+  versionPinKey,
+} from '../row-keys/repository.ts';
 import type { Table } from '../table/table.ts';
-import type { Write } from '../table/write.ts';
+import type { Put, Write } from '../table/write.ts';
 import { listPack } from './pack-list.ts';
 import { guardOf, randomStripe } from './state.ts';
 
@@ -73,8 +80,17 @@ export class PinnedCommits {
 export const pinRows = (repositoryId: string, oids: readonly Oid[]): Write[] =>
   [...new Set(oids)].map((oid) => ({ put: { ...pinnedCommitKey(repositoryId, oid) } }));
 
-/** Yields all pinned commits, by id. */
+/** Those of the versions of a merge request, likewise: they go with it. */
+export const versionPinRows = (repositoryId: string, iid: number, oids: readonly Oid[]): Put[] =>
+  [...new Set(oids)].map((oid) => ({ put: { ...versionPinKey(repositoryId, oid, iid) } }));
+
+/** Yields all pinned commits, each once, by id. */
 export async function* pinnedIn(table: Table, repositoryId: string): AsyncGenerator<Oid> {
   const rows = { partition: repositoryPartition(repositoryId), prefix: PINNED, only: ['sk'] };
-  for await (const { sk } of table.queryAll(rows)) yield (sk as string).slice(PINNED.length) as Oid;
+  let last: string | undefined;
+  for await (const { sk } of table.queryAll(rows)) {
+    const [oid] = (sk as string).slice(PINNED.length).split('#') as [Oid];
+    if (oid !== last) yield oid;
+    last = oid;
+  }
 }

@@ -22,6 +22,12 @@ export const pinnedCommitKey = (repositoryId: string, oid: string): Key => ({
   sk: `${PINNED}${oid}`,
 });
 
+/** A commit that a version of a merge request is of: kept as long as that is, whatever else keeps it. */
+export const versionPinKey = (repositoryId: string, oid: string, iid: number): Key => ({
+  pk: repositoryPartition(repositoryId),
+  sk: `${PINNED}${oid}#MR#${padded(iid)}`,
+});
+
 /** Old targets of deleted or force-updated refs, by the ULID of the write. */
 export const RECENT_TIP = 'LEFT#';
 
@@ -110,7 +116,12 @@ export const rankOf = (sort: string): number => idOf(sort);
 export const rowKinds = [
   { name: 'guard', partitions: ['REPO#'], keys: { guardKey }, of: ['repository'] },
   { name: 'head', partitions: ['REPO#'], keys: { headKey }, of: ['repository'] },
-  { name: 'pinned-commit', partitions: ['REPO#'], keys: { pinnedCommitKey }, of: ['repository'] },
+  {
+    name: 'pinned-commit',
+    partitions: ['REPO#'],
+    keys: { pinnedCommitKey, versionPinKey },
+    of: ['repository'],
+  },
   { name: 'recent-tip', partitions: ['REPO#'], keys: { recentTipKey }, of: ['repository'], expires: true },
   { name: 'pack', partitions: ['REPO#'], keys: { packKey }, of: ['repository'] },
   { name: 'derived-file', partitions: ['REPO#'], keys: { derivedKey }, of: ['repository'] },
