@@ -195,7 +195,7 @@ async function editsOf(
         const to = bytesOf(suggestion.to);
         // A file that did not end with a line end still does not.
         const ends = end < lines.length || from.endsWith('\n');
-        after.splice(start - 1, end - start + 1, ends ? to : to.replace(/\n$/, ''));
+        after.splice(start - 1, end - start + 1, ends ? to : to.replace(/\r?\n$/, ''));
       }
       const content = Buffer.from(after.join(''), 'latin1');
       return { edit: { action: 'update', path, content } as const, lastCommitId: last };

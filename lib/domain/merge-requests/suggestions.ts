@@ -65,12 +65,21 @@ export async function suggestedIn(
   const file = await linesOf(codeOf(deps, access), headSha, newPath);
   if (file === undefined || line > file.length) return [];
   let left = MAX_CONTENT;
-  return blocks.flatMap(({ above, below, to }) => {
+  return blocks.flatMap(({ above, below, to: written }) => {
     const [start, end] = [Math.max(1, line - above), Math.min(file.length, line + below)];
     const from = textOf(file.slice(start - 1, end));
+    const to = hasCarriageReturns(file, start, end) ? written.replaceAll('\n', '\r\n') : written;
     left -= from.length + to.length;
     return left < 0 ? [] : [{ above: line - start, below: end - line, from, to }];
   });
+}
+
+/** Whether lines end as on Windows: all of them; of the last one of a file, which has no end, the line before it tells. */
+function hasCarriageReturns(file: readonly string[], start: number, end: number): boolean {
+  const isEnded = (line: string) => line.endsWith('\n');
+  const replaced = file.slice(start - 1, end).filter(isEnded);
+  const telling = replaced.length > 0 ? replaced : file.slice(Math.max(0, start - 2), start - 1);
+  return telling.length > 0 && telling.every((line) => line.endsWith('\r\n'));
 }
 
 /** The lines of a file with their ends, each byte as a character; undefined for none, and for one that is too large. */

@@ -139,6 +139,24 @@ describe('a suggestion', () => {
     expect(await contentOf(branch, a)).toBe('one\ntwo\nthree\nfour\nFIVE');
   });
 
+  test('ends its lines as those that it replaces', async () => {
+    const { path, branch, a } = await propose();
+    const content = 'one\r\ntwo\r\nthree\nfour\r\nfive';
+    await write(branch, [{ action: 'update', file_path: a, content }]);
+    await settled();
+    const same = await suggest(path, a, 2, block('two'));
+    expect(same.suggestions).toMatchObject([{ to_content: 'two\r\n', appliable: false }]);
+    for (const [line, text] of [
+      [5, 'v\nvi'],
+      [3, 'iii'],
+      [2, 'ii\nii'],
+    ] as const) {
+      const { suggestions } = await suggest(path, a, line, block(text));
+      expect((await apply('developer', suggestions[0].id)).status).toBe(200);
+    }
+    expect(await contentOf(branch, a)).toBe('one\r\nii\r\nii\r\niii\nfour\r\nv\r\nvi');
+  });
+
   test('follows its lines to later versions, until they change', async () => {
     const { path, branch, a } = await propose();
     const { suggestions } = await suggest(path, a, 3, block('drei'));
