@@ -106,14 +106,18 @@ type Paths = Pick<NotePosition, 'oldPath' | 'newPath'>;
 /** The two versions of a changed file; {@link ZERO_OID} where it is not there. */
 export type ChangedFile = Pick<FileChange, 'oldPath' | 'newPath' | 'oldId' | 'newId'>;
 
-/** Returns the change of a file between base and head; undefined where it is not changed. */
+/** Returns the change of a file between base and head; undefined where it is not changed. One name finds a moved file. */
 export async function changedFile(
   git: GitRepository,
   { baseSha, headSha }: Pick<DiffRefs, 'baseSha' | 'headSha'>,
   { oldPath, newPath }: Paths,
 ): Promise<ChangedFile | undefined> {
   const files = await bounded(() => git.changedFiles(baseSha as Oid, headSha as Oid));
-  return files.find((file) => decodePath(file.oldPath) === oldPath && decodePath(file.newPath) === newPath);
+  const isAt = (side: 'oldPath' | 'newPath', path: string) => (file: ChangedFile) =>
+    decodePath(file[side]) === path;
+  return oldPath === newPath
+    ? (files.find(isAt('newPath', newPath)) ?? files.find(isAt('oldPath', oldPath)))
+    : files.filter(isAt('oldPath', oldPath)).find(isAt('newPath', newPath));
 }
 
 /** @returns undefined for what is no text, or too large */

@@ -107,6 +107,22 @@ test('a place in a new file follows it to its new name', async () => {
 });
 
 test.each([
+  ['its new name', { new_path: 'c', new_line: 1 }],
+  ['its new name for both', { new_path: 'c', old_path: 'c', new_line: 1 }],
+  ['its old name', { old_path: 'b', old_line: 3 }],
+])('a moved file is found by %s', async (_, place) => {
+  const text = lines(...Array.from({ length: 20 }, (_, i) => `line ${i}`));
+  const { discuss, positions } = await proposed(
+    [['create', 'b', text]],
+    [['move', 'c', lines('first') + text.replace('line 2\n', ''), 'b']],
+  );
+  const { notes } = await discuss(place);
+  expect(notes[0].position).toMatchObject({ old_path: 'b', new_path: 'c' });
+  const { old_line = null, new_line = null } = place as { old_line?: number; new_line?: number };
+  expect(await positions()).toEqual([[true, 'c', old_line, new_line]]);
+});
+
+test.each([
   ['an image', { position_type: 'image', width: 4, height: 4, x: 1, y: 1 }],
   ['a whole file', { position_type: 'file' }],
 ])('a place in %s stays while the file is what it was, and is outdated when it changes', async (_, place) => {
