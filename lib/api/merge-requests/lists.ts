@@ -280,7 +280,8 @@ async function selectionOf(
 function idsOf(given: readonly string[] | undefined) {
   if (given === undefined || given.length === 0) return undefined;
   const word = choiceOf(given[0], Number);
-  return typeof word === 'string' ? word : given.map(Number).filter((id) => Number.isSafeInteger(id));
+  // What is no id is nobody's.
+  return typeof word === 'string' ? word : given.map((id) => (/^\d{1,15}$/.test(id) ? Number(id) : 0));
 }
 
 export const mergeRequestListEndpoints = [ofInstance, ofGroup, ofProject];

@@ -103,6 +103,9 @@ test('merge requests are found by who approved them, and by who is to review the
     expect(await found(approvedBy('maintainer'), 'owner', where)).toEqual(['three']);
   const asked = await as('maintainer', 'GET', '/merge_requests?scope=reviews_for_me');
   expect(asked.body.map(({ title }: { title: string }) => title)).toEqual(['two']);
+  for (const nobody of ['abc', '1.5', '-1', '0', '99999999999999999999'])
+    for (const filter of ['approved_by_ids', 'approver_ids'])
+      expect(await found(`${filter}[]=${nobody}`), `${filter} ${nobody}`).toEqual([]);
   const six = Array.from({ length: 6 }, (_, i) => `approved_by_ids[]=${i + 1}`).join('&');
   expect((await as('owner', 'GET', `${at}?${six}`)).status).toBe(400);
 });
