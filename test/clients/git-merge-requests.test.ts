@@ -122,6 +122,16 @@ test('options propose the branch that is pushed, and change its merge request la
   expect(events).toMatchObject([{ action_name: 'opened', target_type: 'MergeRequest', target_iid: 1 }]);
 });
 
+test('what is proposed without texts has those of its only commit', async () => {
+  const { id, push, commit } = await projectOf('lent');
+  await commit('Mend\n\nAt length.\n\n* twice');
+  await push('-o', 'mr.create', 'origin', 'HEAD:refs/heads/one');
+  await push('-o', 'mr.create', '-o', 'mr.title=Other', 'origin', 'HEAD:refs/heads/two');
+  const lent = { description: 'At length.\n\n* twice' };
+  expect(await recordOf(id, 1)).toMatchObject({ title: 'Mend', ...lent });
+  expect(await recordOf(id, 2)).toMatchObject({ title: 'Other', ...lent });
+});
+
 test('options name the target and people, and make a draft of what is proposed already', async () => {
   const { id, at, push, commit, url } = await projectOf('named');
   const bob = await service.user('bob');

@@ -138,12 +138,13 @@ async function proposed(deps: Deps, proposing: Proposing, pushed: PushedTip): Pr
   if (options.create !== true) throw badRequest("needs the push option 'merge_request.create'");
   if (targetBranch === null) throw notFound('Branch');
   const { user } = signedIn(access.actor);
+  const own = await ownTexts(deps, proposing, pushed, targetBranch);
   const { mergeRequest } = await createMergeRequest(deps, access.actor, access.project, {
     sourceBranch: pushed.branch,
     targetBranch,
     targetProjectId: target.project.id,
-    title: titleFor(options, options.title ?? (await ownTitle(deps, proposing, pushed, targetBranch))),
-    description: options.description,
+    title: titleFor(options, options.title ?? own.title),
+    description: options.description ?? own.description,
     labels: options.label,
     // As in the product, who proposes by a push works on it.
     assigneeIds: [user.id, ...proposing.assignIds],
@@ -201,22 +202,28 @@ async function change(
 const titleFor = ({ draft }: MergeRequestOptions, title: string): string =>
   draft === true && !isDraft({ title }) ? `Draft: ${title}` : title;
 
-/** The title of the only commit that a branch has of its own; otherwise what the branch is called. */
-async function ownTitle(
+/** What the only commit says that a branch has of its own; otherwise what the branch is called. */
+async function ownTexts(
   deps: Deps,
   { access, target }: Proposing,
   { branch, tip }: PushedTip,
   targetBranch: string,
-): Promise<string> {
+): Promise<{ readonly title: string; readonly description?: string }> {
   const called = branch.replace(/[-_/]+/g, ' ').trim();
-  const fallback = called === '' ? branch : called[0]!.toUpperCase() + called.slice(1);
+  const fallback = { title: called === '' ? branch : called[0]!.toUpperCase() + called.slice(1) };
   try {
     const start = await tipOf(deps, target, targetBranch);
     if (start === undefined) return fallback;
     const range = { tips: [tip], exclude: [start as Oid], limit: 2 };
     const commits = await codeOf(deps, access.project).log(range, { maxCommits: MAX_VISITED });
-    const title = commits.length === 1 ? titleOf(commits[0]!.message) : '';
-    return title === '' ? fallback : title.slice(0, 255);
+    const message = commits.length === 1 ? commits[0]!.message.trim() : '';
+    const title = titleOf(message);
+    const [, body = ''] = /\n(.*)$/s.exec(message) ?? [];
+    if (title === '') return fallback;
+    return {
+      title: title.slice(0, 255),
+      ...(body === '' ? {} : { description: body.trim().toWellFormed() }),
+    };
   } catch (error) {
     const isBeyond = error instanceof HistoryLimit || error instanceof LimitExceeded;
     if (isBeyond || error instanceof ObjectMissing || error instanceof CorruptData) return fallback;
