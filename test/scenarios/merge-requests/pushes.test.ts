@@ -171,6 +171,45 @@ test('a fork proposes a branch, pushes to it, and is merged; then the branch is 
   expect((await as('developer', 'GET', `${fork}/repository/branches/mine`)).status).toBe(404);
 });
 
+test('each version of a fork’s branch copies the objects that it adds, and none twice', async () => {
+  const { path, id } = await project();
+  const many = Array.from({ length: 30 }, (_, i) => ({
+    action: 'create',
+    file_path: `m${i}`,
+    content: `${i}`,
+  }));
+  const filled = { branch: 'main', commit_message: 'Fill', actions: many };
+  expect((await as('owner', 'POST', `${path}/repository/commits`, filled)).status).toBe(201);
+  const named = { name: `copied-${made}`, path: `copied-${made}` };
+  const { body: forked } = await as('developer', 'POST', `${path}/fork`, named);
+  await settled();
+  const fork = `/projects/${forked.id}`;
+  /** Also those that maintenance has merged by now. */
+  const packs = async () => {
+    await settled();
+    const { repositoryId } = (await world.store.projects.get(id))!;
+    const all = await world.store.repositories.open(repositoryId).catalogue();
+    return all.filter(({ source }) => source === 'insert');
+  };
+  /** How many objects the packs have that come with some work. */
+  const added = async (work: () => Promise<unknown>) => {
+    const before = new Set((await packs()).map((pack) => pack.id));
+    await work();
+    const fresh = (await packs()).filter((pack) => !before.has(pack.id));
+    return fresh.map(({ objectCount }) => objectCount).toSorted((a, b) => a - b);
+  };
+  await commit(fork, 'mine', 'f.txt', 'main', 'developer');
+  const json = { source_branch: 'mine', target_project_id: id };
+  // The commit, its root directory and the file; and the merge that can be fetched.
+  expect(await added(() => propose(fork, json, 'developer'))).toEqual([1, 3]);
+  for (const file of ['g.txt', 'h.txt'])
+    expect(await added(() => commit(fork, 'mine', file, undefined, 'developer'))).toEqual([1, 3]);
+  // The same head, proposed into another branch, and merged: the merges alone, the first with a root directory of its own.
+  await commit(path, 'stable', 's.txt', 'main');
+  expect(await added(() => propose(fork, { ...json, target_branch: 'stable' }, 'developer'))).toEqual([2]);
+  expect(await added(() => as('owner', 'PUT', `${path}/merge_requests/1/merge`))).toEqual([1]);
+});
+
 describe('one whose source branch is deleted', () => {
   test('is closed, as who deleted it, and opened again with the branch', async () => {
     const { path, id } = await project();
