@@ -98,11 +98,14 @@ export async function startHost(options: HostOptions): Promise<Host> {
   const disk = new Disk(options.dataDir, recover, stopping.signal);
   const noted = (service: string) => (error: unknown) => disk.note(service, error);
   dynamo.onError = noted('table');
+  const objects = {
+    dir: join(options.dataDir, 'objects'),
+    endpointPath: `${new URL(baseUrl).pathname.replace(/\/$/, '')}${S3_PATH}`,
+  };
   const [s3, sqs] = await Promise.all([
     openS3({
-      dir: join(options.dataDir, 'objects'),
+      ...objects,
       credentials: CREDENTIALS,
-      endpointPath: `${new URL(baseUrl).pathname.replace(/\/$/, '')}${S3_PATH}`,
       onError: noted('bucket'),
     }),
     openSqs({ dir: join(options.dataDir, 'queues'), onError: noted('queues') }),
@@ -133,7 +136,7 @@ export async function startHost(options: HostOptions): Promise<Host> {
 
   const functions = new URL('../functions/', import.meta.url);
   if (options.threads === true) process.env['PACK_CACHE_MB'] = String(PACK_CACHES.others);
-  const threads = options.threads === true ? threadsOf({ functions, services, baseUrl }) : undefined;
+  const threads = options.threads === true ? threadsOf({ functions, services, baseUrl, objects }) : undefined;
   const modules = new Map<string, Promise<FunctionModule>>();
   const load = (entry: string) => {
     const thread = threads?.get(entry);
@@ -255,7 +258,7 @@ const JOBS = { name: 'jobs', niceness: 5, idle: 60_000, packCache: PACK_CACHES.j
 
 /** The threads of entries: what works on repositories would hold up the rest, and jobs would hold up both. */
 function threadsOf(
-  shared: Pick<FunctionThreadOptions, 'functions' | 'services' | 'baseUrl'>,
+  shared: Pick<FunctionThreadOptions, 'functions' | 'services' | 'baseUrl' | 'objects'>,
 ): ReadonlyMap<string, FunctionThread> {
   const repositories = new FunctionThread({ ...REPOSITORIES, ...shared });
   const jobs = new FunctionThread({ ...JOBS, ...shared });

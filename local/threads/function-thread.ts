@@ -16,6 +16,8 @@ export interface FunctionThreadOptions {
   /** The embedded services, which stay in this thread. */
   readonly services: Readonly<Record<ServiceName, SdkRequestHandler>>;
   readonly baseUrl: string;
+  /** Where the bucket's objects are: the thread reads them itself. Without it they come through the other thread, as all else does. */
+  readonly objects?: { readonly dir: string; readonly endpointPath: string };
   /** How much the thread gives way to the others, as `nice` counts; only Linux knows threads by it. */
   readonly niceness?: number;
   /** What it keeps of packs, in MB. */
@@ -27,7 +29,10 @@ export interface FunctionThreadOptions {
 }
 
 /** What the thread is started with. */
-export type ThreadData = Pick<FunctionThreadOptions, 'name' | 'baseUrl' | 'niceness' | 'givesBack'> & {
+export type ThreadData = Pick<
+  FunctionThreadOptions,
+  'name' | 'baseUrl' | 'objects' | 'niceness' | 'givesBack'
+> & {
   readonly functions: string;
 };
 
@@ -100,11 +105,13 @@ export class FunctionThread {
   }
 
   #start(): Running {
-    const { name, functions, services, baseUrl, niceness, packCache, idle, givesBack } = this.#options;
+    const { name, functions, services, baseUrl, objects, niceness, packCache, idle, givesBack } =
+      this.#options;
     const workerData: ThreadData = {
       name,
       functions: functions.href,
       baseUrl,
+      ...(objects && { objects }),
       ...(niceness && { niceness }),
       ...(givesBack && { givesBack }),
     };

@@ -3,6 +3,7 @@ import { getPriority, setPriority } from 'node:os';
 import { Readable } from 'node:stream';
 import { parentPort, workerData } from 'node:worker_threads';
 import { requestHandler, type SdkRequestHandler } from '@lemnos/embedded-aws/request-handler';
+import { readS3 } from '@lemnos/embedded-aws/s3';
 import { useTransport } from '../../lib/store/clients.ts';
 import { log } from '../../lib/telemetry/log.ts';
 import type { FunctionModule } from '../gateway.ts';
@@ -21,7 +22,7 @@ import type {
   ThreadData,
 } from './function-thread.ts';
 
-const { functions, baseUrl, niceness, givesBack } = workerData as ThreadData;
+const { functions, baseUrl, objects, niceness, givesBack } = workerData as ThreadData;
 // On Linux 0 is the calling thread; elsewhere it is the process, which has requests to answer.
 if (niceness !== undefined && process.platform === 'linux')
   setPriority(0, Math.min(getPriority(0) + niceness, 19));
@@ -49,9 +50,15 @@ async function giveBack(): Promise<void> {
   giveBackUnused(deps().packs);
 }
 
-/** A service's transport, whose requests the other thread answers. */
+/** A service's transport, whose requests the other thread answers, but for reads of objects. */
 function remote(service: ServiceName): SdkRequestHandler {
-  return requestHandler(async ({ method, path, query, headers, body }, options) => {
+  const here =
+    service === 's3' && objects !== undefined
+      ? readS3({ ...objects, onError: (error) => log('error', 'bucket', { error: String(error) }) })
+      : undefined;
+  return requestHandler(async (asked, options) => {
+    if (here?.answers(asked)) return here.requestHandler.handle(asked, options);
+    const { method, path, query, headers, body } = asked;
     const signal = options?.abortSignal instanceof AbortSignal ? options.abortSignal : undefined;
     signal?.throwIfAborted();
     const sent = bodyOf(body);

@@ -4,10 +4,10 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Faults } from '../faults.ts';
-import type { SdkRequestHandler } from '../request-handler.ts';
+import type { SdkRequest, SdkRequestHandler } from '../request-handler.ts';
 import type { Fault } from './faults.ts';
 import { createHttpHandler } from './http-transport.ts';
-import { createRequestHandler } from './sdk-transport.ts';
+import { createRequestHandler, operationOf } from './sdk-transport.ts';
 import { createService, type OperationRecord, type Service } from './service.ts';
 import type { Credentials } from './signature.ts';
 import { Store } from './store.ts';
@@ -90,4 +90,36 @@ export async function openS3(options: S3Options = {}): Promise<EmbeddedS3> {
     },
   };
   return embedded;
+}
+
+/** Reads objects of a directory that another thread of the process has open. */
+export interface S3Reader {
+  /** Whether it answers a request: one that gets an object, or its headers. */
+  answers(request: SdkRequest): boolean;
+  requestHandler: SdkRequestHandler;
+}
+
+/** What is written is renamed into place, so that a reader finds an object as it was or as it is. */
+export function readS3({
+  dir,
+  endpointPath = '/_s3',
+  onError,
+}: Pick<S3Options, 'endpointPath'> & Required<Pick<S3Options, 'dir' | 'onError'>>): S3Reader {
+  const service = createService({
+    store: Store.reading(dir),
+    faults: new Faults<Fault>(),
+    minPartSize: 0,
+    observe: () => {},
+    onError,
+  });
+  return {
+    answers(request) {
+      try {
+        return /^(?:Get|Head)Object$/.test(operationOf(request, endpointPath));
+      } catch {
+        return false;
+      }
+    },
+    requestHandler: createRequestHandler(service, endpointPath),
+  };
 }

@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import { abortError, requestHandler, type SdkRequest, type SdkRequestHandler } from '../request-handler.ts';
-import type { RequestBody, S3Request, S3Response } from './message.ts';
+import { parseAddress, type RequestBody, type S3Request, type S3Response } from './message.ts';
+import { nameOperation, type Operation } from './operation.ts';
 import type { Service } from './service.ts';
 
 /**
@@ -18,6 +19,13 @@ export function createRequestHandler(service: Service, endpointPath: string): Sd
       response: { statusCode: response.status, headers: response.headers, body: toStream(response) },
     };
   });
+}
+
+/** @throws S3Error for an address that is none */
+export function operationOf(request: SdkRequest, endpointPath: string): Operation {
+  const asked = toRequest(request, endpointPath, undefined);
+  const { bucket, key } = parseAddress(asked.path);
+  return nameOperation(asked, bucket, key);
 }
 
 function toRequest(request: SdkRequest, endpointPath: string, signal: AbortSignal | undefined): S3Request {

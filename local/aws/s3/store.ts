@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { readdirSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { mkdir, readdir, rename, rm, rmdir, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Conditions, checkWrite } from './conditions.ts';
@@ -24,6 +24,8 @@ export class Store {
   readonly directories: DirectorySync;
   readonly #root: string;
   readonly #buckets = new Map<string, Bucket>();
+  /** A bucket that is not known yet. */
+  #found: (name: string) => Bucket | undefined = () => undefined;
 
   private constructor(root: string, durable: boolean) {
     this.#root = root;
@@ -42,14 +44,23 @@ export class Store {
     return store;
   }
 
+  /** A directory that another thread has open, to read objects by their keys and nothing else. */
+  static reading(root: string): Store {
+    const store = new Store(root, true);
+    store.#found = (name) =>
+      isBucketName(name) && existsSync(store.#dirOf(name)) ? store.#bucketAt(name) : undefined;
+    return store;
+  }
+
   get tmpDir(): string {
     return join(this.#root, 'tmp');
   }
 
   /** @throws S3Error NoSuchBucket */
   bucket(name: string): Bucket {
-    const bucket = this.#buckets.get(name);
+    const bucket = this.#buckets.get(name) ?? this.#found(name);
     if (bucket === undefined) throw noSuchBucket(name);
+    this.#buckets.set(name, bucket);
     return bucket;
   }
 
@@ -59,7 +70,7 @@ export class Store {
 
   /** @throws S3Error InvalidBucketName, BucketAlreadyOwnedByYou */
   async createBucket(name: string): Promise<void> {
-    if (!/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/.test(name) || name.includes('..')) {
+    if (!isBucketName(name)) {
       throw new S3Error('InvalidBucketName', 'The specified bucket is not valid.', { BucketName: name });
     }
     if (this.#buckets.has(name)) throw alreadyOwned(name);
@@ -92,9 +103,16 @@ export class Store {
   }
 
   #bucketAt(name: string): Bucket {
-    return new Bucket(this, name, join(this.#root, 'buckets', name));
+    return new Bucket(this, name, this.#dirOf(name));
+  }
+
+  #dirOf(name: string): string {
+    return join(this.#root, 'buckets', name);
   }
 }
+
+const isBucketName = (name: string) =>
+  /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/.test(name) && !name.includes('..');
 
 export class Bucket {
   readonly name: string;

@@ -5,6 +5,7 @@ import { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { requestHandler } from '@lemnos/embedded-aws/request-handler';
+import { openS3 } from '@lemnos/embedded-aws/s3';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { FunctionModule } from '../../../local/gateway.ts';
 import { lambdaContext, type ResponseMetadata, ResponseStream } from '../../../local/lambda.ts';
@@ -206,6 +207,49 @@ test('functions reach the services through the thread that has them', async () =
     name: 'TimeoutError',
     message: 'the line was cut',
   });
+});
+
+test('a thread reads objects of the bucket itself, and writes and lists them through the other one', async () => {
+  const dir = join(folder, 'objects');
+  const s3 = await openS3({ dir });
+  const asked: string[] = [];
+  const bucket = requestHandler((request, options) => {
+    asked.push(request.method);
+    return s3.requestHandler.handle(request, options);
+  });
+  await thread.end();
+  const services = { ...options().services, s3: bucket };
+  thread = new FunctionThread({ ...options(), services, objects: { dir, endpointPath: '/_s3' } });
+  const { handler } = await load(
+    `import { CreateBucketCommand, GetObjectCommand, HeadObjectCommand, ListObjectsV2Command, PutObjectCommand } from '${SDK}';
+     import { awsClients } from '${CLIENTS}';
+     process.env.AWS_REGION = 'local'; process.env.AWS_ACCESS_KEY_ID = 'a'; process.env.AWS_SECRET_ACCESS_KEY = 'b';
+     const refused = (error) => error.name;
+     export const handler = async () => {
+       const { s3 } = awsClients();
+       const Bucket = 'bucket';
+       const get = async (Key, more) => {
+         const { Body } = await s3.send(new GetObjectCommand({ Bucket, Key, ...more }));
+         return Buffer.from(await Body.transformToByteArray()).toString();
+       };
+       const early = await get('a').catch(refused);
+       await s3.send(new CreateBucketCommand({ Bucket }));
+       const absent = await get('a').catch(refused);
+       await s3.send(new PutObjectCommand({ Bucket, Key: 'a', Body: 'once' }));
+       const once = await get('a');
+       await s3.send(new PutObjectCommand({ Bucket, Key: 'a', Body: 'twice' + '.'.repeat(3_000_000) }));
+       const { ContentLength } = await s3.send(new HeadObjectCommand({ Bucket, Key: 'a' }));
+       const { KeyCount } = await s3.send(new ListObjectsV2Command({ Bucket }));
+       const twice = await get('a');
+       return { early, absent, once, part: await get('a', { Range: 'bytes=1-3' }), ContentLength, KeyCount, twice: twice.length };
+     };`,
+  );
+  expect(await handler({}, context)).toEqual({
+    ...{ early: 'NoSuchBucket', absent: 'NoSuchKey', once: 'once', part: 'wic' },
+    ...{ ContentLength: 3_000_005, KeyCount: 1, twice: 3_000_005 },
+  });
+  expect(asked).toEqual(['PUT', 'PUT', 'PUT', 'GET']);
+  await s3.close();
 });
 
 test('a thread that ends fails what it was doing, and the next request starts another', async () => {
