@@ -5,6 +5,13 @@ export interface AdmissionOptions {
   readonly patience: number;
   /** So long a request keeps its turn, in milliseconds: a slow client, or a long transfer, then takes none any more. */
   readonly turn: number;
+  /**
+   * Requests whose turn is over and that still wait for their answer, at most: with more of them the service is behind, and
+   * turns last until they end.
+   */
+  readonly late: number;
+  /** So long a request waits for its turn at most, in milliseconds. */
+  readonly longest: number;
   /** Requests that wait, at most. */
   readonly waiting: number;
 }
@@ -16,6 +23,8 @@ export interface AdmissionOptions {
 export class Admission {
   readonly #options: AdmissionOptions;
   readonly #queue: Waiter[] = [];
+  /** Of those whose turn is over: whether they wait for their answer. */
+  readonly #late = new Set<() => boolean>();
   #served = 0;
 
   constructor(options: AdmissionOptions) {
@@ -33,9 +42,10 @@ export class Admission {
   /**
    * Waits for a turn.
    * @param gone aborted when the client no longer waits
+   * @param waits whether it waits for its answer alone, once its turn is over: neither for the client's body nor for its reading
    * @returns what ends the turn, which may be called more than once; undefined for a request that is not served
    */
-  async enter(gone: AbortSignal): Promise<(() => void) | undefined> {
+  async enter(gone: AbortSignal, waits: () => boolean = () => false): Promise<(() => void) | undefined> {
     if (this.full || gone.aborted) return undefined;
     if (this.#served >= this.#options.atOnce) {
       const waiter: Waiter = { since: performance.now(), ...Promise.withResolvers<boolean>() };
@@ -46,17 +56,19 @@ export class Admission {
         waiter.resolve(false);
       };
       gone.addEventListener('abort', leave, { once: true });
+      const tooLong = setTimeout(leave, this.#options.longest);
       // Its turn was counted by the one that gave it, so that nobody comes in between.
       const mine = await waiter.promise;
+      clearTimeout(tooLong);
       gone.removeEventListener('abort', leave);
       if (!mine) return undefined;
     } else this.#served += 1;
-    return this.#turn();
+    return this.#turn(waits);
   }
 
-  #turn(): () => void {
+  #turn(waits: () => boolean): () => void {
     let over = false;
-    const end = () => {
+    const pass = () => {
       if (over) return;
       over = true;
       clearTimeout(late);
@@ -64,8 +76,21 @@ export class Admission {
       if (next === undefined) this.#served -= 1;
       else next.resolve(true);
     };
-    const late = setTimeout(end, this.#options.turn);
-    return end;
+    const late = setTimeout(() => {
+      if (waits()) {
+        const behind = [...this.#late].filter((still) => still()).length;
+        if (behind >= this.#options.late) {
+          late.refresh();
+          return;
+        }
+        this.#late.add(waits);
+      }
+      pass();
+    }, this.#options.turn);
+    return () => {
+      this.#late.delete(waits);
+      pass();
+    };
   }
 }
 

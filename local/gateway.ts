@@ -113,7 +113,7 @@ async function serve(options: Options, request: IncomingMessage, response: Serve
     if (admission === undefined) return work();
     const gone = new AbortController();
     response.once('close', () => response.writableFinished || gone.abort());
-    const end = await admission.enter(gone.signal);
+    const end = await admission.enter(gone.signal, () => request.complete && !response.headersSent);
     if (end === undefined) return refuse(BUSY);
     try {
       await work();

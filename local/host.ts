@@ -274,12 +274,12 @@ function threadsOf(
  * Few at a time work on repositories, because each of them may take its thread for as long as all others. What waits for
  * more than two seconds waits behind more than can be served.
  */
-const PATIENCE = { patience: 2000, turn: 2000, waiting: 1000 };
+const PATIENCE = { patience: 2000, turn: 2000, longest: 5000, waiting: 1000 };
 
 /** The queues of requests: one for each thread that serves them. */
 function admissions(threads: ReadonlyMap<string, FunctionThread>): (entry: string) => Admission {
-  const here = new Admission({ atOnce: 32, ...PATIENCE });
-  const repositories = new Admission({ atOnce: 8, ...PATIENCE });
+  const here = new Admission({ atOnce: 32, late: 64, ...PATIENCE });
+  const repositories = new Admission({ atOnce: 8, late: 16, ...PATIENCE });
   return (entry) => (threads.has(entry) ? repositories : here);
 }
 

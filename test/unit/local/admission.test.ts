@@ -7,7 +7,7 @@ import { Admission } from '../../../local/admission.ts';
 import { gateway } from '../../../local/gateway.ts';
 import { gatewayRoutes } from '../../../local/routes.ts';
 
-const OPTIONS = { atOnce: 2, patience: 60_000, turn: 60_000, waiting: 10 };
+const OPTIONS = { atOnce: 2, patience: 60_000, turn: 60_000, late: 10, longest: 60_000, waiting: 10 };
 const waits = new AbortController().signal;
 let server: Server | undefined;
 afterEach(() => new Promise<void>((resolve) => (server ? server.close(() => resolve()) : resolve())));
@@ -39,6 +39,33 @@ test('a request that takes long takes nobody else’s turn', async () => {
   await admission.enter(waits);
   expect(await served(admission.enter(waits).finally(() => {}))).toBe(false);
   await delay(60);
+  expect(await served(admission.enter(waits))).toBe(true);
+});
+
+test('turns of requests that wait for their answers last until they end, when as many others are late as may be', async () => {
+  const admission = new Admission({ ...OPTIONS, atOnce: 1, turn: 30, late: 1 });
+  let answered = false;
+  const first = await admission.enter(waits, () => !answered);
+  // The first is late, and gives its turn away.
+  await admission.enter(waits, () => true);
+  const third = admission.enter(waits, () => true);
+  await delay(90);
+  expect(await served(third)).toBe(false);
+  // The first one reads its answer now, as long as it likes.
+  answered = true;
+  await third;
+  const fourth = admission.enter(waits, () => true);
+  await delay(90);
+  expect(await served(fourth)).toBe(false);
+  first!();
+  expect(await served(fourth)).toBe(false);
+});
+
+test('nobody waits for a turn longer than the longest time', async () => {
+  const admission = new Admission({ ...OPTIONS, atOnce: 1, longest: 30 });
+  const end = await admission.enter(waits);
+  expect(await admission.enter(waits)).toBeUndefined();
+  end!();
   expect(await served(admission.enter(waits))).toBe(true);
 });
 
