@@ -3,9 +3,16 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSy
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import { MALLOC } from '../../lib/store/malloc.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
+/** The words of `npm start`: variables, the program, its options and its script. */
+const START = (
+  JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { scripts: { start: string } }
+).scripts.start.split(' ');
+const VARIABLES = Object.fromEntries(
+  START.filter((word) => /^\w+=/.test(word)).map((word) => word.split('=')),
+);
+const OPTIONS = START.filter((word) => word.startsWith('--'));
 const TOKEN = 'root-token-of-the-benchmark';
 /** After the name of the folder of the data. */
 const LOOP_DELAY = '-loop-delay';
@@ -36,12 +43,12 @@ export class HostProcess {
   static async start(dataDir: string = mkdtempSync(join(tmpdir(), 'lemnos-bench-'))): Promise<HostProcess> {
     const begun = performance.now();
     const profile = process.env['BENCH_PROFILE'];
-    const flags = ['--import', './test/bench/loop-delay.ts'];
+    const flags = [...OPTIONS, '--import', './test/bench/loop-delay.ts'];
     if (profile !== undefined) flags.push('--cpu-prof', `--cpu-prof-dir=${profile}`);
     const child = spawn(process.execPath, [...flags, 'local/main.ts'], {
       cwd: ROOT,
       env: {
-        ...MALLOC,
+        ...VARIABLES,
         ...process.env,
         DATA_DIR: dataDir,
         PORT: '0',
