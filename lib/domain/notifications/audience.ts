@@ -211,25 +211,33 @@ const watchersOf = ({ store }: Deps, sources: readonly MemberSource[]): Stage[] 
     find: (after, limit) => store.notificationSettings.subscribers(source, after, limit),
   }));
 
-const watchingEverywhere = (deps: Deps, sources: readonly MemberSource[]): Stage[] =>
-  sources.map((source) => ({
+function watchingEverywhere({ store }: Deps, sources: readonly MemberSource[]): Stage[] {
+  // All of them begin with the same page.
+  let first: Promise<IdPage> | undefined;
+  const watching = (after: number, limit: number) =>
+    after > 0
+      ? store.notificationSettings.globalSubscribers(after, limit)
+      : (first ??= store.notificationSettings.globalSubscribers(after, limit));
+  return sources.map((source) => ({
     name: nameOf('everywhere', source),
-    find: (after, limit) => watchingMembers(deps, source, after, limit),
+    find: (after, limit) => watchingMembers(store, source, watching, after, limit),
   }));
+}
 
 /**
  * Returns members whose global level is to watch. Both lists are in the order of IDs, so each step walks the page that
  * reaches further, which is of the shorter list, and looks up in the other only what its page does not show.
  */
 async function watchingMembers(
-  { store }: Deps,
+  store: Deps['store'],
   source: MemberSource,
+  watchers: (after: number, limit: number) => Promise<IdPage>,
   after: number,
   limit: number,
 ): Promise<IdPage> {
   const [members, watching] = await Promise.all([
-    store.members.idsAfter(source, after, limit),
-    store.notificationSettings.globalSubscribers(after, limit),
+    store.members.idsAfter(source, after, limit, { consistent: false }),
+    watchers(after, limit),
   ]);
   const [walked, other, areInOther] =
     reach(members) >= reach(watching)
@@ -252,7 +260,7 @@ const reach = ({ until }: IdPage): number => until ?? Number.POSITIVE_INFINITY;
 
 const membersOf = ({ store }: Deps, name: string, source: MemberSource): Stage => ({
   name: nameOf(name, source),
-  find: (after, limit) => store.members.idsAfter(source, after, limit),
+  find: (after, limit) => store.members.idsAfter(source, after, limit, { consistent: false }),
 });
 
 export function fixedStage(ids: readonly number[], name = 'named'): Stage {

@@ -5,6 +5,7 @@ import type { IssueRecord } from '../../records/issues.ts';
 import type { MemberSource } from '../../records/members.ts';
 import type { SnippetRecord } from '../../records/snippets.ts';
 import type { UserRecord } from '../../records/users.ts';
+import { readingOnce } from '../../store/table/read-once.ts';
 import type { GroupAbility, ProjectAbility } from '../access/abilities/all.ts';
 import { MembershipCache } from '../access/effective-level.ts';
 import { groupAccess, projectAccess } from '../access/open-request.ts';
@@ -57,6 +58,11 @@ export async function mayRead(
 ): Promise<boolean> {
   const viewer = { kind: 'user', user } as const;
   const cache = new MembershipCache(deps);
+  await cache.read(
+    resource.groups.map(({ id }) => id),
+    scopesOf(resource),
+    user.id,
+  );
   if (resource.project !== undefined) {
     const access = await projectAccess(viewer, resource.project, cache);
     if (access === undefined || !can(viewer, access, ability as ProjectAbility)) return false;
@@ -97,7 +103,11 @@ export const recipientOf = (
  * Returns the current address of a recipient: a mail may have waited for minutes, in the dead-letter queue for days.
  * @returns undefined when they may no longer receive it
  */
-export async function currentAddress(
+export const currentAddress = (deps: Deps, recipient: MailRecipient): Promise<string | undefined> =>
+  // Nothing is written meanwhile: each row is read once.
+  readingOnce(() => addressNow(deps, recipient));
+
+async function addressNow(
   deps: Deps,
   { userId, source, ability, issue, snippet, epic }: MailRecipient,
 ): Promise<string | undefined> {

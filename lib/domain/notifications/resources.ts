@@ -18,7 +18,9 @@ export interface ProjectResource {
 export async function projectResourceOf(deps: Deps, projectId: number): Promise<ProjectResource | undefined> {
   const project = await deps.store.projects.get(projectId);
   if (project === undefined) return undefined;
-  const found = await effectiveAccess(new MembershipCache(deps), resourceOf(project), undefined);
+  const known = new MembershipCache(deps);
+  await known.read(project.ancestorIds, [], undefined);
+  const found = await effectiveAccess(known, resourceOf(project), undefined);
   if (found === undefined) return undefined;
   const groups = found.parents;
   return { project, groups, memberSources: await memberSourcesOf(deps, project, groups) };

@@ -5,10 +5,11 @@
 
 import { createHash } from 'node:crypto';
 import type { UserRecord } from '../../records/users.ts';
-import { TransactionRefused } from '../../store/errors.ts';
 import type { NotificationScope } from '../../store/notifications/settings.ts';
 import type { OutboxMessage } from '../../store/outbox/outbox.ts';
-import type { Write } from '../../store/table/write.ts';
+import type { IdPage } from '../../store/table/id-page.ts';
+import { readingOnce } from '../../store/table/read-once.ts';
+import type { Update } from '../../store/table/write.ts';
 import type { Deps } from '../deps.ts';
 import { canReceiveMail, mailAddressesOf } from './address.ts';
 import type { NotificationContent, Stage } from './audience.ts';
@@ -23,10 +24,12 @@ import { unsubscribeLink } from './unsubscribe.ts';
 
 /** Users that are read together. */
 const PAGE_SIZE = 100;
-/** Mails whose marks are one transaction: it has at most 100 writes, and a mail takes up to two. */
+/** Mails that are sent and marked together. */
 const BATCH_SIZE = 45;
 /** Recipients whose access is checked concurrently. */
 const CONCURRENCY = 10;
+/** Stages whose first pages are read at the same time. */
+const STAGES_AT_ONCE = 20;
 const CONSUMER = 'notification';
 
 /**
@@ -79,15 +82,29 @@ async function sendFirst(
     0,
     stages.findIndex(({ name }) => name === position?.stage),
   );
+  const fromOf = (stage: Stage) => (stage.name === position?.stage ? position.after : 0);
+  const left = stages.slice(first);
+  // Most have few users or none.
+  const begun: IdPage[] = [];
+  const looked = new Set<number>();
   let pages = 0;
-  for (const stage of stages.slice(first)) {
-    let after: number | undefined = stage.name === position?.stage ? position.after : 0;
-    while (after !== undefined) {
+  for (const [i, stage] of left.entries()) {
+    if (i % STAGES_AT_ONCE === 0)
+      begun.push(
+        ...(await Promise.all(
+          left.slice(i, i + STAGES_AT_ONCE).map((each) => each.find(fromOf(each), PAGE_SIZE)),
+        )),
+      );
+    let after: number | undefined = fromOf(stage);
+    for (let page: IdPage | undefined = begun[i]; after !== undefined; page = undefined) {
       if (pages++ > 0 && Date.now() > deadline)
         return { ...notification, id, position: { stage: stage.name, after } };
-      const page = await stage.find(after, PAGE_SIZE);
-      if (page.ids.length > 0)
-        await sendPage(deps, partOf(id, notification), notification, { ...content, stage }, page.ids);
+      page ??= await stage.find(after, PAGE_SIZE);
+      // Whoever an earlier stage found is judged again only where this one tells more of them.
+      const ids = stage.relation === undefined ? page.ids.filter((each) => !looked.has(each)) : page.ids;
+      for (const each of ids) looked.add(each);
+      if (ids.length > 0)
+        await sendPage(deps, partOf(id, notification), notification, { ...content, stage }, ids);
       after = page.until;
     }
   }
@@ -105,7 +122,8 @@ async function sendPage(
   ids: readonly number[],
 ): Promise<void> {
   const { store } = deps;
-  const recipients = await recipientsAmong(deps, id, content, ids);
+  // The groups decide for all of them.
+  const recipients = await readingOnce(() => recipientsAmong(deps, id, content, ids));
   const { html_emails_enabled: html, email_author_in_body: withAuthorName } = await deps.settings.current();
   const author = withAuthorName && actorId !== null ? await store.users.get(actorId) : undefined;
   const mailContent = author === undefined ? content.mail : withAuthor(content.mail, author);
@@ -121,11 +139,11 @@ async function sendPage(
           sender,
         );
         const joins = content.joins?.userIds.has(user.id) === true ? content.joins : undefined;
-        const writes =
-          joins === undefined
-            ? []
-            : [store.threads.joinWrite(joins.thread, user.id, joins.internal === true)];
-        return { mail, writes, user };
+        return {
+          mail,
+          joins: joins && store.threads.joinWrite(joins.thread, user.id, joins.internal === true),
+          user,
+        };
       }),
     );
     await sendOnce(
@@ -138,7 +156,7 @@ async function sendPage(
 interface MarkedMail {
   readonly mark: string;
   readonly mail: OutboxMessage;
-  readonly writes: readonly Write[];
+  readonly joins: Update | undefined;
 }
 
 /**
@@ -147,21 +165,13 @@ interface MarkedMail {
  */
 async function sendOnce({ store: { processed, outbox, table }, now }: Deps, mails: readonly MarkedMail[]) {
   await outbox.send(mails.map(({ mark, mail }) => ({ ...mail, id: mailIdOf(mark) })));
-  for (let remaining = mails; remaining.length > 0; ) {
-    try {
-      return await table.transact(
-        remaining.flatMap(({ mark, writes }) => [processed.mark(CONSUMER, mark, now()), ...writes]),
-      );
-    } catch (error) {
-      // A concurrent run of the same job has marked some.
-      if (!(error instanceof TransactionRefused && error.has('processed'))) throw error;
-      const done = await processed.filterHandled(
-        CONSUMER,
-        remaining.map(({ mark }) => mark),
-      );
-      remaining = remaining.filter(({ mark }) => !done.has(mark));
-    }
-  }
+  await Promise.all(
+    mails.map(async ({ mark, joins }) => {
+      if (joins !== undefined) await table.update(joins);
+      // A concurrent run of the same job may have marked it: it is the same mail, and a condition would double the cost.
+      await table.put({ put: processed.mark(CONSUMER, mark, now()).put });
+    }),
+  );
 }
 
 /** An id with the time of the notification's own, of which it is the mail to one user. */
@@ -185,23 +195,25 @@ async function recipientsAmong(
 ): Promise<Recipient[]> {
   const { store } = deps;
   const everything: NotificationScope[] = [...scopesOf(about.resource), undefined];
-  const [users, relations, choices, done] = await Promise.all([
+  const [users, relations, choices] = await Promise.all([
     store.users.getMany(ids),
     audience.relations(ids),
-    store.notificationSettings.getMany(ids, everything),
-    store.processed.filterHandled(
-      CONSUMER,
-      ids.map((userId) => markOf(id, userId)),
-    ),
+    // As they are to this reader; the worker that sends the mail reads them as they are.
+    store.notificationSettings.getMany(ids, everything, { consistent: false }),
   ]);
-  const candidates = ids.flatMap((userId, i) => {
+  const chosenFor = ids.flatMap((userId, i) => {
     const [user, chosen] = [users[i], choices.get(userId)!];
-    if (user === undefined || !canReceiveMail(user) || done.has(markOf(id, userId))) return [];
+    if (user === undefined || !canReceiveMail(user)) return [];
     const setting = effectiveSetting(chosen);
     const found = stage.relation === undefined ? [] : [stage.relation];
     const reason = audience.decide({ relations: new Set([...relations[i]!, ...found]), setting });
     return reason === undefined ? [] : [{ user, reason, chosen: chosen.at(-1)! }];
   });
+  const done = await store.processed.filterHandled(
+    CONSUMER,
+    chosenFor.map(({ user }) => markOf(id, user.id)),
+  );
+  const candidates = chosenFor.filter(({ user }) => !done.has(markOf(id, user.id)));
   const addresses = await mailAddressesOf(deps, candidates);
   const recipients: Recipient[] = [];
   for (let i = 0; i < candidates.length; i += CONCURRENCY) {

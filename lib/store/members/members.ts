@@ -323,8 +323,14 @@ export class Members {
   }
 
   /** Ids of direct members above `after`, ascending, expired ones included. */
-  async idsAfter(source: MemberSource, after: number, limit: number): Promise<IdPage> {
+  async idsAfter(
+    source: MemberSource,
+    after: number,
+    limit: number,
+    options: { readonly consistent?: boolean } = {},
+  ): Promise<IdPage> {
     const page = await this.#table.query({
+      ...options,
       partition: memberPartition(source),
       from: memberKey(source, after + 1).sk,
       to: `${MEMBER}~`,

@@ -90,7 +90,10 @@ export class NotificationSettings {
     }
   }
 
-  /** Returns ids of users who subscribed to all or some events of a project or group, above `after`, ascending. */
+  /**
+   * Returns ids of users who subscribed to all or some events of a project or group, above `after`, ascending. Eventually
+   * consistent, at half the cost: their settings are read again before they are sent anything.
+   */
   async subscribers(source: MemberSource, after: number, limit: number): Promise<IdPage> {
     const page = await this.#table.query({
       partition: memberPartition(source),
@@ -99,17 +102,19 @@ export class NotificationSettings {
       where: '#level IN (:watch, :custom)',
       values: { watch: 'watch', custom: 'custom' },
       only: ['sk', 'level'],
+      consistent: false,
       limit,
     });
     return idPage(page);
   }
 
-  /** Returns ids of users who subscribed so globally, above `after`, ascending. */
+  /** Returns ids of users who subscribed so globally, above `after`, ascending. Eventually consistent likewise. */
   async globalSubscribers(after: number, limit: number): Promise<IdPage> {
     const page = await this.#table.query({
       partition: WATCHERS,
       from: watcherKey(after + 1).sk,
       only: ['sk'],
+      consistent: false,
       limit,
     });
     return idPage(page);
