@@ -252,7 +252,13 @@ const LONG_JOBS: ReadonlySet<string> = new Set([MAINTAIN_JOB]);
  */
 const PACK_CACHES = { repositories: 448, jobs: 96, others: 32 };
 /** What no request has read for one or two minutes is read anew. */
-const REPOSITORIES = { name: 'repositories', packCache: PACK_CACHES.repositories, givesBack: 60_000 };
+const REPOSITORIES = {
+  name: 'repositories',
+  packCache: PACK_CACHES.repositories,
+  givesBack: 60_000,
+  // Under more requests than can be served, what waits takes memory too.
+  most: 930 * 2 ** 20,
+};
 /** Jobs give way to requests, and take no memory when there is nothing to do. */
 const JOBS = { name: 'jobs', niceness: 5, idle: 60_000, packCache: PACK_CACHES.jobs };
 

@@ -26,12 +26,14 @@ export interface FunctionThreadOptions {
   readonly idle?: number;
   /** How often it gives back what it keeps of packs and did not use since, in milliseconds; without it never. */
   readonly givesBack?: number;
+  /** Memory of the process, in bytes, above which it gives that back at once. */
+  readonly most?: number;
 }
 
 /** What the thread is started with. */
 export type ThreadData = Pick<
   FunctionThreadOptions,
-  'name' | 'baseUrl' | 'objects' | 'niceness' | 'givesBack'
+  'name' | 'baseUrl' | 'objects' | 'niceness' | 'givesBack' | 'most'
 > & {
   readonly functions: string;
 };
@@ -105,7 +107,7 @@ export class FunctionThread {
   }
 
   #start(): Running {
-    const { name, functions, services, baseUrl, objects, niceness, packCache, idle, givesBack } =
+    const { name, functions, services, baseUrl, objects, niceness, packCache, idle, givesBack, most } =
       this.#options;
     const workerData: ThreadData = {
       name,
@@ -114,6 +116,7 @@ export class FunctionThread {
       ...(objects && { objects }),
       ...(niceness && { niceness }),
       ...(givesBack && { givesBack }),
+      ...(most && { most }),
     };
     const worker = new Worker(new URL('./thread.ts', import.meta.url), {
       name,

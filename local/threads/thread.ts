@@ -22,11 +22,14 @@ import type {
   ThreadData,
 } from './function-thread.ts';
 
-const { functions, baseUrl, objects, niceness, givesBack } = workerData as ThreadData;
+const { functions, baseUrl, objects, niceness, givesBack, most } = workerData as ThreadData;
 // On Linux 0 is the calling thread; elsewhere it is the process, which has requests to answer.
 if (niceness !== undefined && process.platform === 'linux')
   setPriority(0, Math.min(getPriority(0) + niceness, 19));
 chooseLog();
+
+/** How often it is looked whether the process has too much memory. */
+const LOOK_MS = 2000;
 
 const calls = new ThreadCalls(parentPort!, { load, invoke, fetch: fetchOf });
 useTransport(
@@ -39,15 +42,18 @@ useTransport(
   ),
 );
 installLambdaGlobal();
-if (givesBack !== undefined) {
-  const failed = (error: unknown) => log('error', 'memory', { error: String(error) });
-  setInterval(() => void giveBack().catch(failed), givesBack).unref();
-}
+const failed = (error: unknown) => log('error', 'memory', { error: String(error) });
+if (givesBack !== undefined) setInterval(() => void giveBack().catch(failed), givesBack).unref();
+if (most !== undefined)
+  setInterval(() => {
+    // What was received and sent is worth a collection too.
+    if (process.memoryUsage.rss() > most) giveBack(0).catch(failed);
+  }, LOOK_MS).unref();
 
 /** What functions keep of packs is theirs: they have it from one module. */
-async function giveBack(): Promise<void> {
+async function giveBack(worth?: number): Promise<void> {
   const { deps } = (await import(new URL('deps.ts', functions).href)) as { deps(): { packs: Cache } };
-  giveBackUnused(deps().packs);
+  giveBackUnused(deps().packs, worth === undefined ? {} : { worth });
 }
 
 /** A service's transport, whose requests the other thread answers, but for reads of objects. */
