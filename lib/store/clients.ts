@@ -7,7 +7,6 @@ import { S3Client, type S3ClientConfig } from '@aws-sdk/client-s3';
 import type { SESv2ClientConfig } from '@aws-sdk/client-sesv2';
 import { SQSClient, type SQSClientConfig } from '@aws-sdk/client-sqs';
 import type { SSMClientConfig } from '@aws-sdk/client-ssm';
-import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 
 export interface Transports {
   readonly dynamodb?: DynamoDBClientConfig;
@@ -59,8 +58,4 @@ export function makeClients(transport: Transports): AwsClients {
     }),
     sqs: new SQSClient({ maxAttempts: 4, retryMode: 'standard', ...transport.sqs }),
   };
-}
-
-export function documentClient(client: DynamoDBClient): DynamoDBDocumentClient {
-  return DynamoDBDocumentClient.from(client, { marshallOptions: { removeUndefinedValues: true } });
 }

@@ -17,7 +17,7 @@ import { KeptPacks } from './blobs/kept-packs.ts';
 import { ObjectCopies } from './blobs/object-copies.ts';
 import { Staging } from './blobs/staging.ts';
 import { CiVariables } from './ci-variables/ci-variables.ts';
-import { type AwsClients, awsClients, documentClient } from './clients.ts';
+import { type AwsClients, awsClients } from './clients.ts';
 import { CustomAttributes } from './custom-attributes/custom-attributes.ts';
 import { Confirmations, Emails, MAX_EMAILS } from './emails/emails.ts';
 import { readEnvironment, type StoreEnvironment } from './environment.ts';
@@ -108,6 +108,7 @@ import { Counters } from './table/counters.ts';
 import { PageEnds } from './table/page-ends.ts';
 import { type RetryPolicy, standardRetries } from './table/retry.ts';
 import { Table } from './table/table.ts';
+import { TableClient } from './table/table-client.ts';
 import { Names } from './table/unique-names.ts';
 import { Texts } from './texts/texts.ts';
 import { Todos } from './todos/todos.ts';
@@ -256,8 +257,8 @@ interface Made extends Store {
 const PARTS: {
   readonly [Part in keyof Omit<Made, 'environment' | 'clients' | 'retries'>]: (s: Made) => Made[Part];
 } = {
-  table: (s) => new Table(documentClient(s.clients.dynamodb), s.environment.tableName, s.retries),
-  failFast: (s) => new Table(documentClient(s.clients.dynamodb), s.environment.tableName, FAIL_FAST),
+  table: (s) => new Table(new TableClient(s.clients.dynamodb), s.environment.tableName, s.retries),
+  failFast: (s) => new Table(new TableClient(s.clients.dynamodb), s.environment.tableName, FAIL_FAST),
   counters: (s) => new Counters(s.table),
   blobs: (s) => new Blobs(s.clients.s3, s.environment.objectsBucket, s.environment.storages),
   texts: (s) => new Texts(s.blobs),

@@ -3,13 +3,13 @@
  * twenty times as many. `GROWTH_SIZE=100000` makes it a hundred times as many. By number a page far behind reads the keys
  * before it, as far as that may go; by place none does.
  */
-import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { ulid } from 'ulid';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { auditEventPut } from '../../lib/store/audit-events/audit-events.ts';
 import { awsClients } from '../../lib/store/clients.ts';
 import { auditPosition } from '../../lib/store/row-keys/audit-events.ts';
 import { encodeCursor } from '../../lib/store/table/cursor.ts';
+import { TableClient } from '../../lib/store/table/table-client.ts';
 import { forgetEverything } from '../harness/aws-calls.ts';
 import { BulkTable } from '../harness/bulk-table.ts';
 import { RoundTrips } from '../harness/round-trips.ts';
@@ -40,7 +40,7 @@ async function busy(name: string, events: number): Promise<{ id: number; first: 
   const { id } = (await service.call('POST', '/groups', { token: owner.token, json })).body;
   const member = { user_id: developer.id, access_level: 30 };
   await service.call('POST', `/groups/${id}/members`, { token: owner.token, json: member });
-  const client = DynamoDBDocumentClient.from(awsClients().dynamodb);
+  const client = new TableClient(awsClients().dynamodb);
   const bulk = new BulkTable(client, storeOf().table.name, service.host.dynamo);
   const first = next;
   for (let n = 0; n < events; n++) {

@@ -2,11 +2,11 @@
  * A page of those with access to a group costs what it costs, however many they are: with a thousand members and with
  * ten times as many. `GROWTH_SIZE=100000` makes it a hundred times as many.
  */
-import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { deps } from '../../functions/deps.ts';
 import { buildList } from '../../lib/domain/billable-members/refresh.ts';
 import { awsClients } from '../../lib/store/clients.ts';
+import { TableClient } from '../../lib/store/table/table-client.ts';
 import { forgetEverything } from '../harness/aws-calls.ts';
 import { BulkTable } from '../harness/bulk-table.ts';
 import { makersOf } from '../harness/makers.ts';
@@ -35,7 +35,7 @@ async function crowd(name: string, members: number): Promise<number> {
   const inner = await made({ name: 'inner', path: 'inner', parent_id: outer });
   const { table, users } = storeOf();
   const { id: _i, namespaceId: _n, projectsCount: _p, version: _v, ...model } = (await users.get(owner.id))!;
-  const client = DynamoDBDocumentClient.from(awsClients().dynamodb);
+  const client = new TableClient(awsClients().dynamodb);
   const bulk = new BulkTable(client, table.name, service.host.dynamo);
   const makers = makersOf(bulk);
   for (let i = 0; i < members; i++) {

@@ -1,8 +1,8 @@
 /** What is made in bulk is, row by row, what the real creations make. */
 import { ScanCommand } from '@aws-sdk/client-dynamodb';
 import { expect, test } from 'vitest';
-import { documentClient } from '../../lib/store/clients.ts';
-import { fromWire } from '../../lib/store/table/unmarshall.ts';
+import { TableClient } from '../../lib/store/table/table-client.ts';
+import { fromWire } from '../../lib/store/table/wire.ts';
 import { BulkTable } from '../harness/bulk-table.ts';
 import { type Makers, makersOf } from '../harness/makers.ts';
 import { newProject, newUser, openTestStore, type TestStore } from '../store/table/store-fixture.ts';
@@ -67,7 +67,7 @@ async function rowsOf({ client }: TestStore): Promise<string[]> {
 test('rows created in bulk equal those of the real creations', async () => {
   const [real, bulk] = await Promise.all([openTestStore(), openTestStore()]);
   await make(makersOf(real.store.table));
-  const table = new BulkTable(documentClient(bulk.client), 'test', bulk.dynamo);
+  const table = new BulkTable(new TableClient(bulk.client), 'test', bulk.dynamo);
   const makers = makersOf(table);
   await make(makers);
   await table.flush();

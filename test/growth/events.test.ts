@@ -2,11 +2,11 @@
  * A page of a feed costs what it costs, however much was done: with a thousand events and with ten times as many.
  * `GROWTH_SIZE=100000` makes it a hundred times as many.
  */
-import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import type { OperationRecord } from '@lemnos/embedded-aws/dynamodb';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { awsClients } from '../../lib/store/clients.ts';
 import { type EventRecord, eventWrite } from '../../lib/store/events/events.ts';
+import { TableClient } from '../../lib/store/table/table-client.ts';
 import { forgetEverything } from '../harness/aws-calls.ts';
 import { BulkTable } from '../harness/bulk-table.ts';
 import { RoundTrips } from '../harness/round-trips.ts';
@@ -100,7 +100,7 @@ beforeAll(async () => {
   for (let n = 0; n < PROJECTS; n++)
     others.push(await create(owner.token, `p${n}`, n % 2 === 0 ? 'public' : 'private'));
   const secret = await create(hidden.token, 'secret', 'private');
-  const client = DynamoDBDocumentClient.from(awsClients().dynamodb);
+  const client = new TableClient(awsClients().dynamodb);
   const bulk = new BulkTable(client, storeOf().table.name, service.host.dynamo);
   let made = 0;
   const add = async (projectId: number, authorId: number, more: Partial<EventRecord> = {}) => {

@@ -2,7 +2,6 @@
  * What lists of issues, their counts and searches cost does not depend on how many there are: with a thousand in a group
  * of two projects, and with eleven times as many in two hundred. `GROWTH_ISSUES=1000000` makes a million in 2,000 projects.
  */
-import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { classOf, ISSUE_CLASSES, type IssueRecord } from '../../lib/records/issues.ts';
 import type { NoteRecord } from '../../lib/records/notes.ts';
@@ -11,6 +10,7 @@ import { awsClients } from '../../lib/store/clients.ts';
 import { ISSUE_KIND } from '../../lib/store/issues/kind.ts';
 import { noteWrites } from '../../lib/store/notes/notes.ts';
 import { issueKeys } from '../../lib/store/row-keys/issues.ts';
+import { TableClient } from '../../lib/store/table/table-client.ts';
 import { recordItem } from '../../lib/store/tracked/records.ts';
 import { BulkTable } from '../harness/bulk-table.ts';
 import { makersOf } from '../harness/makers.ts';
@@ -272,7 +272,7 @@ test('statistics are exact up to ten thousand of each state, and count no furthe
 
 async function grow(issues: number): Promise<number> {
   const { table } = storeOf();
-  const client = DynamoDBDocumentClient.from(awsClients().dynamodb);
+  const client = new TableClient(awsClients().dynamodb);
   const bulk = new BulkTable(client, table.name, service.host.dynamo, /^(OUTBOX|REPO|GRAM)#/);
   const makers = makersOf(bulk);
   const parent = (await storeOf().groups.get(group))!;

@@ -2,7 +2,6 @@
  * What lists of jobs and pipelines cost, and what a runner's request for a job does, does not depend on how many there are:
  * with 2,000 jobs in a project, a tenth of which wait, and with five times as many. `GROWTH_JOBS=1000000` makes a million.
  */
-import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { projectScope } from '../../lib/domain/jobs/scopes.ts';
 import type { CiStatus, JobRecord, PipelineRecord } from '../../lib/records/pipelines.ts';
@@ -10,6 +9,7 @@ import { awsClients } from '../../lib/store/clients.ts';
 import { queuedJob, queuesOf } from '../../lib/store/jobs/rows.ts';
 import { newPipeline } from '../../lib/store/pipelines/rows.ts';
 import { jobIdKey, jobKey, jobSpecKey, jobStateKey, runnerJobKey } from '../../lib/store/row-keys/jobs.ts';
+import { TableClient } from '../../lib/store/table/table-client.ts';
 import { BulkTable } from '../harness/bulk-table.ts';
 import { RoundTrips } from '../harness/round-trips.ts';
 import { type Service, startService } from '../harness/service.ts';
@@ -198,7 +198,7 @@ describe('among a tenth of them that wait', () => {
 });
 
 async function grow(all: number): Promise<number> {
-  const client = DynamoDBDocumentClient.from(awsClients().dynamodb);
+  const client = new TableClient(awsClients().dynamodb);
   const bulk = new BulkTable(client, storeOf().table.name, service.host.dynamo);
   for (let n = size; n < all; n++) {
     if (n % PER_PIPELINE === 0) await bulk.transact(newPipeline(pipelineOf(n / PER_PIPELINE)));

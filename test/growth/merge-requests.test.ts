@@ -2,13 +2,13 @@
  * What lists of merge requests and searches of them cost does not depend on how many there are: with a thousand in a group
  * of two projects, and with three times as many of both. `GROWTH_MERGE_REQUESTS=1000000` makes a million.
  */
-import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { MergeRequestRecord } from '../../lib/records/merge-requests.ts';
 import type { ProjectRecord } from '../../lib/records/projects.ts';
 import { awsClients } from '../../lib/store/clients.ts';
 import { MERGE_REQUEST_KIND } from '../../lib/store/merge-requests/kind.ts';
 import { mergeRequestKeys } from '../../lib/store/row-keys/merge-requests.ts';
+import { TableClient } from '../../lib/store/table/table-client.ts';
 import { recordItem } from '../../lib/store/tracked/records.ts';
 import { BulkTable } from '../harness/bulk-table.ts';
 import { makersOf } from '../harness/makers.ts';
@@ -160,7 +160,7 @@ describe('the cost is the same at any size of', () => {
 
 async function grow(all: number): Promise<number> {
   const { table } = storeOf();
-  const client = DynamoDBDocumentClient.from(awsClients().dynamodb);
+  const client = new TableClient(awsClients().dynamodb);
   const bulk = new BulkTable(client, table.name, service.host.dynamo, /^(OUTBOX|GRAM)#/);
   const makers = makersOf(bulk);
   const parent = (await storeOf().groups.get(group))!;

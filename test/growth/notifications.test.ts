@@ -3,13 +3,13 @@
  * however many watch other things: with a thousand and with ten times as many. `GROWTH_SIZE=100000` makes it a hundred
  * times as many.
  */
-import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { deps } from '../../functions/deps.ts';
 import type { Notification } from '../../lib/domain/notifications/enqueue.ts';
 import { sendNotification } from '../../lib/domain/notifications/send.ts';
 import { awsClients } from '../../lib/store/clients.ts';
 import { NotificationSettings } from '../../lib/store/notifications/settings.ts';
+import { TableClient } from '../../lib/store/table/table-client.ts';
 import { BulkTable } from '../harness/bulk-table.ts';
 import { makersOf } from '../harness/makers.ts';
 import { RoundTrips } from '../harness/round-trips.ts';
@@ -47,7 +47,7 @@ async function people(
 ): Promise<void> {
   const { table, users } = storeOf();
   const { id: _i, namespaceId: _n, projectsCount: _p, version: _v, ...model } = (await users.get(owner.id))!;
-  const client = DynamoDBDocumentClient.from(awsClients().dynamodb);
+  const client = new TableClient(awsClients().dynamodb);
   const bulk = new BulkTable(client, table.name, service.host.dynamo);
   const makers = makersOf(bulk);
   const settings = new NotificationSettings(bulk);

@@ -2,7 +2,6 @@
  * Ten thousand open merge requests to one branch: a push to it does as much as with two hundred, each is exact when it is
  * looked at, and waiting costs nothing. docs/cost.md has the figures; `COST_TABLE=write` writes them again.
  */
-import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { PRICE } from '../../cdk/prices.ts';
 import { areas } from '../../functions/areas.ts';
@@ -10,6 +9,7 @@ import type { MergeRequestRecord } from '../../lib/records/merge-requests.ts';
 import { awsClients } from '../../lib/store/clients.ts';
 import { MERGE_REQUEST_KIND } from '../../lib/store/merge-requests/kind.ts';
 import { mergeRequestKeys } from '../../lib/store/row-keys/merge-requests.ts';
+import { TableClient } from '../../lib/store/table/table-client.ts';
 import { recordItem } from '../../lib/store/tracked/records.ts';
 import { type Action, counted, finish } from '../drills/counted-units.ts';
 import { DocumentedPart, rounded, tableHead, tableRow } from '../drills/documented-table.ts';
@@ -83,7 +83,7 @@ afterAll(async () => {
 
 /** More that are as the oldest, from branches of their own. */
 async function grow(from: number, to: number): Promise<void> {
-  const client = DynamoDBDocumentClient.from(awsClients().dynamodb);
+  const client = new TableClient(awsClients().dynamodb);
   const bulk = new BulkTable(client, storeOf().table.name, service.host.dynamo);
   const like = await recordOf('clean');
   const around = { rootId: project, labelTitles: new Map(), milestoneTitle: undefined };

@@ -1,10 +1,10 @@
 /** People, groups and projects in numbers, of which some few things that stay as they are show what the rest costs. */
-import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import type { GroupRecord } from '../../lib/records/groups.ts';
 import type { ProjectRecord } from '../../lib/records/projects.ts';
 import type { UserRecord } from '../../lib/records/users.ts';
 import type { Visibility } from '../../lib/records/visibility.ts';
 import { awsClients } from '../../lib/store/clients.ts';
+import { TableClient } from '../../lib/store/table/table-client.ts';
 import { BulkTable } from '../harness/bulk-table.ts';
 import { type Makers, makersOf } from '../harness/makers.ts';
 import type { Service } from '../harness/service.ts';
@@ -100,7 +100,7 @@ export async function grow(service: Service, population: Population, size: numbe
     user: (await users.get(population.stranger.id))!,
     project: (await projects.get(population.crowdProject.id))!,
   };
-  const client = DynamoDBDocumentClient.from(awsClients().dynamodb);
+  const client = new TableClient(awsClients().dynamodb);
   const bulk = new BulkTable(client, table.name, service.host.dynamo, /^(OUTBOX|REPO)#/);
   const makers = makersOf(bulk);
   let parent: GroupRecord = population.top;

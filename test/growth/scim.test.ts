@@ -3,10 +3,10 @@
  * as many. Pages far in cost reading what comes before, short rows by the megabyte. `GROWTH_SIZE=100000` makes it a
  * hundred times as many.
  */
-import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { awsClients } from '../../lib/store/clients.ts';
 import { ScimIdentities } from '../../lib/store/scim/identities.ts';
+import { TableClient } from '../../lib/store/table/table-client.ts';
 import { forgetEverything } from '../harness/aws-calls.ts';
 import { BulkTable } from '../harness/bulk-table.ts';
 import { makersOf } from '../harness/makers.ts';
@@ -33,7 +33,7 @@ async function crowd(name: string, people: number): Promise<ScimGroup> {
   const group = await scimGroup(service, owner.token, name);
   const { table, users } = storeOf();
   const { id: _i, namespaceId: _n, projectsCount: _p, version: _v, ...model } = (await users.get(owner.id))!;
-  const client = DynamoDBDocumentClient.from(awsClients().dynamodb);
+  const client = new TableClient(awsClients().dynamodb);
   const bulk = new BulkTable(client, table.name, service.host.dynamo);
   const makers = makersOf(bulk);
   const identities = new ScimIdentities(bulk, makers.users);

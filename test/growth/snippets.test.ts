@@ -2,7 +2,6 @@
  * What a page of snippets costs does not depend on how many there are: with a thousand of a user and of a project, and with
  * ten times as many of both. `GROWTH_SNIPPETS=1000000` makes a million of each.
  */
-import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { SnippetRecord } from '../../lib/records/snippets.ts';
 import { VISIBILITIES } from '../../lib/records/visibility.ts';
@@ -12,6 +11,7 @@ import { Search } from '../../lib/store/search/search.ts';
 import { Snippets } from '../../lib/store/snippets/snippets.ts';
 import { Counters } from '../../lib/store/table/counters.ts';
 import { encodeCursor } from '../../lib/store/table/cursor.ts';
+import { TableClient } from '../../lib/store/table/table-client.ts';
 import { BulkTable } from '../harness/bulk-table.ts';
 import { RoundTrips } from '../harness/round-trips.ts';
 import { type Service, startService } from '../harness/service.ts';
@@ -132,7 +132,7 @@ describe('a page costs the same at any number of', () => {
 /** Public personal snippets of the owner, and as many of the project. @returns the rows that were written */
 async function grow(all: number): Promise<number> {
   const { table } = storeOf();
-  const client = DynamoDBDocumentClient.from(awsClients().dynamodb);
+  const client = new TableClient(awsClients().dynamodb);
   const bulk = new BulkTable(client, table.name, service.host.dynamo);
   const snippets = new Snippets(bulk, new Counters(bulk), new Outbox(bulk), new Search(bulk));
   for (let n = size + 1; n <= all; n++) {

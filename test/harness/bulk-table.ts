@@ -3,10 +3,11 @@
  * The stores that decide what is written are the real ones (`lib/store`), so the rows are; conditions are not looked at,
  * because the caller makes nothing twice.
  */
-import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import type { EmbeddedDynamo } from '@lemnos/embedded-aws/dynamodb';
 import type { Key } from '../../lib/store/row-keys/key.ts';
 import { Table } from '../../lib/store/table/table.ts';
+import type { TableClient } from '../../lib/store/table/table-client.ts';
+import { toWire } from '../../lib/store/table/wire.ts';
 import type { Delete, Item, Put, Update, Write } from '../../lib/store/table/write.ts';
 
 /** What the service says of BatchWriteItem. */
@@ -26,7 +27,7 @@ export class BulkTable extends Table {
   written = 0;
 
   /** @param skip partitions that nothing will read: promises that were kept, and what the caller can do without */
-  constructor(client: DynamoDBDocumentClient, name: string, dynamo: EmbeddedDynamo, skip = /^OUTBOX#/) {
+  constructor(client: TableClient, name: string, dynamo: EmbeddedDynamo, skip = /^OUTBOX#/) {
     super(client, name);
     this.#dynamo = dynamo;
     this.#skip = skip;
@@ -91,7 +92,7 @@ export class BulkTable extends Table {
   }
 
   async #batch(batch: readonly Item[]): Promise<void> {
-    const requests = batch.map((item) => ({ PutRequest: { Item: wired(item) } }));
+    const requests = batch.map((item) => ({ PutRequest: { Item: toWire(item) } }));
     const handler = this.#dynamo.requestHandler as unknown as {
       handle(request: object): Promise<{ response: { statusCode: number; body: Uint8Array } }>;
     };
@@ -106,21 +107,3 @@ export class BulkTable extends Table {
 }
 
 const identity = ({ pk, sk }: Key): string => `${pk}\n${sk}`;
-
-type Wired = Record<string, unknown>;
-const wired = (item: Item): Wired =>
-  Object.fromEntries(
-    Object.entries(item).flatMap(([name, value]) => (value === undefined ? [] : [[name, wire(value)]])),
-  );
-
-/** As the document client does it. */
-function wire(value: unknown): Wired {
-  if (value === null) return { NULL: true };
-  if (typeof value === 'string') return { S: value };
-  if (typeof value === 'number') return { N: String(value) };
-  if (typeof value === 'boolean') return { BOOL: value };
-  if (Array.isArray(value)) return { L: value.map(wire) };
-  if (typeof value === 'object' && Object.getPrototypeOf(value) === Object.prototype)
-    return { M: wired(value as Item) };
-  throw new TypeError(`no value of an item: ${String(value)}`);
-}

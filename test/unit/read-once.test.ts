@@ -1,12 +1,12 @@
 /** What a request reads of users, groups and projects, on a table that counts what it is asked. */
-import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { beforeEach, expect, test } from 'vitest';
 import { groupKey } from '../../lib/store/row-keys/groups.ts';
-import type { Key } from '../../lib/store/row-keys/key.ts';
 import { projectKey } from '../../lib/store/row-keys/projects.ts';
 import { userKey } from '../../lib/store/row-keys/users.ts';
 import { readingAnew, readingOnce } from '../../lib/store/table/read-once.ts';
 import { Table } from '../../lib/store/table/table.ts';
+import type { Answer, Operation } from '../../lib/store/table/table-client.ts';
+import type { WireItem } from '../../lib/store/table/wire.ts';
 
 const [PROJECT, GROUP, USER] = [projectKey(1), groupKey(2), userKey(3)];
 const OTHER = { pk: 'OTHER#1', sk: 'OTHER' };
@@ -14,17 +14,21 @@ let asked: string[];
 let table: Table;
 beforeEach(() => {
   asked = [];
-  const row = ({ pk, sk }: Key) => {
-    asked.push(pk);
-    return pk === USER.pk ? undefined : { pk, sk, n: asked.length };
+  const row = ({ pk, sk }: WireItem) => {
+    const name = pk!['S'] as string;
+    asked.push(name);
+    return name === USER.pk ? undefined : { pk: pk!, sk: sk!, n: { N: String(asked.length) } };
   };
-  // biome-ignore lint/suspicious/noExplicitAny: inputs of every command
-  const send = async ({ input }: { input: any }) => {
-    if (input.Key !== undefined && input.UpdateExpression === undefined) return { Item: row(input.Key) };
-    const keys: Key[] = input.RequestItems?.rows.Keys ?? [];
+  // biome-ignore lint/suspicious/noExplicitAny: inputs of every operation
+  const call = async (operation: Operation, input: any): Promise<Answer> => {
+    if (operation === 'GetItem') {
+      const item = row(input.Key);
+      return item === undefined ? {} : { Item: item };
+    }
+    const keys: WireItem[] = input.RequestItems?.rows.Keys ?? [];
     return { Responses: { rows: keys.map(row).filter((item) => item !== undefined) } };
   };
-  table = new Table({ send } as unknown as DynamoDBDocumentClient, 'rows');
+  table = new Table({ call }, 'rows');
 });
 
 test('a request that changes nothing reads each record once, also one that is not there', async () => {

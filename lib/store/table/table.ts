@@ -4,24 +4,14 @@
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import {
-  BatchGetCommand,
-  DeleteCommand,
-  type DynamoDBDocumentClient,
-  GetCommand,
-  PutCommand,
-  QueryCommand,
-  TransactWriteCommand,
-  type TransactWriteCommandInput,
-  UpdateCommand,
-} from '@aws-sdk/lib-dynamodb';
 import { ConditionFailed, StoreUnavailable, TransactionRefused } from '../errors.ts';
 import type { Key } from '../row-keys/key.ts';
 import { mapLimit } from './map-limit.ts';
 import { forgetRows, keepRow, knownRow } from './read-once.ts';
 import { type CancellationReason, type RetryPolicy, retrying, standardRetries } from './retry.ts';
 import type { IndexName } from './schema.ts';
-import { fromWire, type WireValue } from './unmarshall.ts';
+import type { Answer, TableClient } from './table-client.ts';
+import { fromWire, toWire, type WireItem } from './wire.ts';
 import {
   type Delete,
   type Item,
@@ -68,10 +58,10 @@ const STAMP = 'w';
 
 export class Table {
   readonly name: string;
-  readonly #client: DynamoDBDocumentClient;
+  readonly #client: Pick<TableClient, 'call'>;
   readonly #retries: RetryPolicy;
 
-  constructor(client: DynamoDBDocumentClient, name: string, retries: RetryPolicy = standardRetries) {
+  constructor(client: Pick<TableClient, 'call'>, name: string, retries: RetryPolicy = standardRetries) {
     this.#client = client;
     this.name = name;
     this.#retries = retries;
@@ -81,14 +71,11 @@ export class Table {
   async get(key: Key, options: { consistent?: boolean } = {}): Promise<Item | undefined> {
     const known = knownRow(key);
     if (known !== undefined) return known.item;
-    const command = new GetCommand({
-      TableName: this.name,
-      Key: onlyKey(key),
-      ConsistentRead: options.consistent ?? true,
-    });
-    const answer = await retrying(this.#retries, () => this.#client.send(command));
-    if (options.consistent !== false) keepRow(key, answer.Item);
-    return answer.Item;
+    const input = { TableName: this.name, Key: wireKey(key), ConsistentRead: options.consistent ?? true };
+    const { Item } = await retrying(this.#retries, () => this.#client.call('GetItem', input));
+    const item = Item && fromWire(Item);
+    if (options.consistent !== false) keepRow(key, item);
+    return item;
   }
 
   /** @returns the items, in the order of the keys; undefined where there is none. */
@@ -118,13 +105,13 @@ export class Table {
   async #batch(chunk: Key[], options: { consistent?: boolean; only?: readonly string[] }): Promise<Item[]> {
     const items: Item[] = [];
     const only = options.only === undefined ? undefined : [...new Set(['pk', 'sk', ...options.only])];
-    let keys: Record<string, unknown>[] = chunk.map((key) => ({ ...key }));
+    let keys: readonly WireItem[] = chunk.map(wireKey);
     for (let n = 0; keys.length > 0; n++) {
       if (n >= this.#retries.attempts)
         throw new StoreUnavailable(false, new Error(`${keys.length} keys unprocessed`));
       if (n > 0) await sleep(Math.random() * Math.min(this.#retries.cap, this.#retries.base * 2 ** n));
       const projection = only?.map((name) => `#${name}`).join(', ');
-      const command = new BatchGetCommand({
+      const input = {
         RequestItems: {
           [this.name]: {
             Keys: keys,
@@ -134,9 +121,9 @@ export class Table {
               : { ProjectionExpression: projection, ...placeholders([projection]) }),
           },
         },
-      });
-      const answer = await retrying(this.#retries, () => this.#client.send(command));
-      items.push(...(answer.Responses?.[this.name] ?? []));
+      };
+      const answer = await retrying(this.#retries, () => this.#client.call('BatchGetItem', input));
+      for (const item of answer.Responses?.[this.name] ?? []) items.push(fromWire(item));
       keys = answer.UnprocessedKeys?.[this.name]?.Keys ?? [];
     }
     return items;
@@ -147,10 +134,9 @@ export class Table {
     // DynamoDB rejects BETWEEN with swapped bounds; here that is an empty range.
     if (options.from !== undefined && options.to !== undefined && options.from > options.to)
       return { items: [] };
-    const answer = await this.#query(options);
-    return answer.LastEvaluatedKey === undefined
-      ? { items: answer.Items ?? [] }
-      : { items: answer.Items ?? [], next: answer.LastEvaluatedKey };
+    const { Items: found = [], LastEvaluatedKey: next } = await this.#query(options);
+    const items = found.map(fromWire);
+    return next === undefined ? { items } : { items, next: fromWire(next) };
   }
 
   /** Yields every item of a range, page by page. */
@@ -180,10 +166,10 @@ export class Table {
     if (options.from !== undefined && options.to !== undefined && options.from > options.to)
       return { count: 0 };
     const { Count: count = 0, LastEvaluatedKey: next } = await this.#query({ ...options, limit }, true);
-    return next === undefined ? { count } : { count, next };
+    return next === undefined ? { count } : { count, next: fromWire(next) };
   }
 
-  #query(options: QueryOptions, countOnly = false) {
+  #query(options: QueryOptions, countOnly = false): Promise<Answer> {
     const { index, prefix, from, to } = options;
     const partitionKey = index === undefined ? 'pk' : index === 'byUser' ? 'who' : 'list';
     const sortKey = index === undefined ? 'sk' : index === 'byUser' ? 'what' : index;
@@ -199,7 +185,7 @@ export class Table {
               : '';
     const condition = `#${partitionKey} = :partition${sort}`;
     const projection = options.only?.map((name) => `#${name}`).join(', ');
-    const command = new QueryCommand({
+    const input = {
       TableName: this.name,
       ...(index === undefined ? { ConsistentRead: options.consistent ?? true } : { IndexName: index }),
       KeyConditionExpression: condition,
@@ -217,17 +203,17 @@ export class Table {
       }),
       ScanIndexForward: !(options.reverse ?? false),
       ...(options.limit === undefined ? {} : { Limit: options.limit }),
-      ...(options.startKey === undefined ? {} : { ExclusiveStartKey: options.startKey }),
-    });
-    return retrying(this.#retries, () => this.#client.send(command));
+      ...(options.startKey === undefined ? {} : { ExclusiveStartKey: toWire(options.startKey) }),
+    };
+    return retrying(this.#retries, () => this.#client.call('Query', input));
   }
 
   /** @throws ConditionFailed with the item found there. */
   async put(write: Put): Promise<void> {
     forgetRows(write.put);
     const item = write.if === undefined ? write.put : { ...write.put, [STAMP]: randomUUID() };
-    const command = new PutCommand({ TableName: this.name, Item: item, ...condition(write) });
-    await this.#one(write, item, () => this.#client.send(command));
+    const input = { TableName: this.name, Item: toWire(item), ...condition(write) };
+    await this.#one(write, item, () => this.#client.call('PutItem', input));
   }
 
   /**
@@ -239,15 +225,15 @@ export class Table {
     const stamp = write.if === undefined ? undefined : { [STAMP]: randomUUID() };
     const stamped = stamp === undefined ? write : { ...write, set: { ...write.set, ...stamp } };
     const { expression, values } = updateExpression(stamped);
-    const command = new UpdateCommand({
+    const input = {
       TableName: this.name,
-      Key: onlyKey(write.update),
+      Key: wireKey(write.update),
       UpdateExpression: expression,
       ...condition(write, expression, values),
       ReturnValues: 'ALL_NEW',
-    });
-    const answer = await this.#one(write, stamp, () => this.#client.send(command));
-    return answer.kind === 'answered' ? (answer.value.Attributes ?? {}) : answer.item;
+    };
+    const answer = await this.#one(write, stamp, () => this.#client.call('UpdateItem', input));
+    return answer.kind === 'answered' ? fromWire(answer.value.Attributes ?? {}) : answer.item;
   }
 
   /**
@@ -265,8 +251,8 @@ export class Table {
       return;
     }
     forgetRows(write.delete);
-    const command = new DeleteCommand({ TableName: this.name, Key: onlyKey(write.delete) });
-    await retrying(this.#retries, () => this.#client.send(command));
+    const input = { TableName: this.name, Key: wireKey(write.delete) };
+    await retrying(this.#retries, () => this.#client.call('DeleteItem', input));
   }
 
   async #one<T>(
@@ -298,32 +284,32 @@ export class Table {
     if (writes.length > TRANSACTION_ITEMS)
       throw new RangeError(`a transaction of ${writes.length} items; ${TRANSACTION_ITEMS} is the limit`);
     for (const write of writes) forgetRows(keyOf(write));
-    const command = new TransactWriteCommand({
+    const input = {
       ClientRequestToken: options.token ?? randomUUID(),
       TransactItems: writes.map((write) => this.#transactItem(write)),
-    });
+    };
     await retrying(this.#retries, async () => {
       try {
-        await this.#client.send(command);
+        await this.#client.call('TransactWriteItems', input);
       } catch (error) {
         throw refused(error, writes) ?? error;
       }
     });
   }
 
-  #transactItem(write: Write): NonNullable<TransactWriteCommandInput['TransactItems']>[number] {
+  #transactItem(write: Write): object {
     const TableName = this.name;
-    if ('put' in write) return { Put: { TableName, Item: write.put, ...condition(write) } };
-    if ('delete' in write) return { Delete: { TableName, Key: onlyKey(write.delete), ...condition(write) } };
+    if ('put' in write) return { Put: { TableName, Item: toWire(write.put), ...condition(write) } };
+    if ('delete' in write) return { Delete: { TableName, Key: wireKey(write.delete), ...condition(write) } };
     if ('check' in write) {
       const check = { ...condition(write), ConditionExpression: write.if };
-      return { ConditionCheck: { TableName, Key: onlyKey(write.check), ...check } };
+      return { ConditionCheck: { TableName, Key: wireKey(write.check), ...check } };
     }
     const { expression, values } = updateExpression(write);
     return {
       Update: {
         TableName,
-        Key: onlyKey(write.update),
+        Key: wireKey(write.update),
         UpdateExpression: expression,
         ...condition(write, expression, values),
       },
@@ -355,9 +341,9 @@ function refused(error: unknown, writes: readonly Write[]): TransactionRefused |
   return refusals.length === 0 ? undefined : new TransactionRefused(refusals);
 }
 
-type WireItem = Readonly<Record<string, WireValue>>;
 const found = (item: WireItem | undefined): Item | undefined =>
   item === undefined || Object.keys(item).length === 0 ? undefined : fromWire(item);
 
-const onlyKey = ({ pk, sk }: Key): Key & Record<string, string> => ({ pk, sk });
+const onlyKey = ({ pk, sk }: Key): Key => ({ pk, sk });
+const wireKey = ({ pk, sk }: Key): WireItem => ({ pk: { S: pk }, sk: { S: sk } });
 const identity = ({ pk, sk }: Key): string => `${pk}\n${sk}`;

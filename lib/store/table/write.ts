@@ -1,6 +1,7 @@
 /** Writes as plain values, and their translation into DynamoDB expressions. */
 import { isDeepStrictEqual } from 'node:util';
 import type { Key } from '../row-keys/key.ts';
+import { toWire, type WireItem } from './wire.ts';
 
 export type Item = Record<string, unknown>;
 export type Values = Readonly<Record<string, unknown>>;
@@ -95,7 +96,8 @@ const isAddition = (write: Write): write is Update & Required<Pick<Update, 'add'
 
 export interface Expressions {
   ExpressionAttributeNames?: Record<string, string>;
-  ExpressionAttributeValues?: Record<string, unknown>;
+  /** In their wire form. */
+  ExpressionAttributeValues?: WireItem;
 }
 
 /** Builds the maps of names (from the expressions) and of values (undefined ones are left out). */
@@ -109,7 +111,7 @@ export function placeholders(expressions: readonly (string | undefined)[], value
   }
   return {
     ...(Object.keys(names).length > 0 ? { ExpressionAttributeNames: names } : {}),
-    ...(Object.keys(used).length > 0 ? { ExpressionAttributeValues: used } : {}),
+    ...(Object.keys(used).length > 0 ? { ExpressionAttributeValues: toWire(used) } : {}),
   };
 }
 

@@ -12,7 +12,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ScanCommand } from '@aws-sdk/lib-dynamodb';
+import { DynamoDBDocumentClient, ScanCommand } from '@aws-sdk/lib-dynamodb';
 import { Gitlab } from '@gitbeaker/rest';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { deps } from '../../../functions/deps.ts';
@@ -23,7 +23,7 @@ import { RefConflict } from '../../../lib/git/ports.ts';
 import type { RefName } from '../../../lib/git/refname.ts';
 import { parseAllowList } from '../../../lib/outbound/allow-list.ts';
 import { stageRepository } from '../../../lib/outbound/stage-repository.ts';
-import { awsClients, documentClient } from '../../../lib/store/clients.ts';
+import { awsClients } from '../../../lib/store/clients.ts';
 import { type HttpBackend, startHttpBackend } from '../../bench/http-backend.ts';
 import { GitCli, withToken } from '../../clients/git-cli.ts';
 import { type Answer, type Service, startService } from '../../harness/service.ts';
@@ -575,7 +575,7 @@ test('import credentials appear in no table, bucket, queue, log or answer', asyn
     Buffer.from(`ada:${secret}`).toString('base64'),
   ]);
   const found = (text: string) => spellings.filter((spelling) => text.includes(spelling));
-  const table = documentClient(awsClients().dynamodb);
+  const table = DynamoDBDocumentClient.from(awsClients().dynamodb);
   const items: unknown[] = [];
   for (
     let start: Record<string, unknown> | undefined, first = true;

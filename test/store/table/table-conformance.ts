@@ -11,10 +11,10 @@ import {
   waitUntilTableExists,
 } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { documentClient } from '../../../lib/store/clients.ts';
 import { ConditionFailed, TransactionRefused } from '../../../lib/store/errors.ts';
 import { tableDefinition } from '../../../lib/store/table/schema.ts';
 import { Table } from '../../../lib/store/table/table.ts';
+import { TableClient } from '../../../lib/store/table/table-client.ts';
 import { ABSENT, type Item, PRESENT } from '../../../lib/store/table/write.ts';
 import { TWO_OPERATIONS_ON_ONE_ITEM } from './strict-tests.ts';
 
@@ -36,7 +36,7 @@ export function tableConformance(name: string, open: () => Promise<ConformanceTa
         { client: target.client, maxWaitTime: 60, minDelay: 1, maxDelay: 2 },
         { TableName: tableName },
       );
-      table = new Table(documentClient(target.client), tableName);
+      table = new Table(new TableClient(target.client), tableName);
     });
     afterAll(async () => {
       await target?.client.send(new DeleteTableCommand({ TableName: tableName })).catch(() => undefined);

@@ -5,9 +5,9 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { openDynamo } from '@lemnos/embedded-aws/dynamodb';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { documentClient } from '../../../lib/store/clients.ts';
 import { ConditionFailed, StoreUnavailable } from '../../../lib/store/errors.ts';
 import { Table } from '../../../lib/store/table/table.ts';
+import { TableClient } from '../../../lib/store/table/table-client.ts';
 import { ABSENT } from '../../../lib/store/table/write.ts';
 import { config, openTestStore, type TestStore } from './store-fixture.ts';
 import { tableConformance } from './table-conformance.ts';
@@ -39,7 +39,7 @@ describe('when the table fails', () => {
   beforeAll(async () => {
     opened = await openTestStore();
     const policy = { attempts: 5, base: 1, cap: 2 };
-    table = new Table(documentClient(opened.client), 'test', policy);
+    table = new Table(new TableClient(opened.client), 'test', policy);
   });
   beforeEach(() => opened.dynamo.faults.clear());
   afterAll(() => opened.close());
