@@ -1,5 +1,6 @@
 import type { DynamoFaults } from './faults.ts';
-import type { Changes, KeyRange, Storage } from './storage.ts';
+import type { KeyRange, Row } from './key-range.ts';
+import type { Changes, Storage } from './storage.ts';
 
 interface PreviousValue {
   /** When it was replaced, in milliseconds since 1970. */
@@ -37,11 +38,11 @@ export class IndexLag {
     }
   }
 
-  /** The rows of a range that a query sees now. */
-  rows(range: KeyRange, chunk: number): AsyncGenerator<[key: string, value: string][]> {
+  /** The first rows of a range that a query sees now, or more of them. */
+  rows(range: KeyRange, limit: number): AsyncGenerator<readonly Row[]> {
     const hidden = this.#hidden(range);
-    const rows = this.#storage.rows(range, chunk);
-    return hidden.length ? merge(rows, hidden, range.reverse === true) : rows;
+    if (!hidden.length) return this.#storage.rows(range, limit);
+    return merge(this.#storage.rows(range), hidden, range.reverse === true);
   }
 
   /** The rows whose latest changes are not visible yet, with their previous values, in the range's order. */
@@ -71,13 +72,13 @@ function within(key: string, { gt, gte, lt, lte }: KeyRange): boolean {
 }
 
 async function* merge(
-  chunks: AsyncGenerator<[string, string][]>,
+  chunks: AsyncGenerator<readonly Row[]>,
   hidden: [string, string | undefined][],
   reverse: boolean,
-): AsyncGenerator<[string, string][]> {
+): AsyncGenerator<readonly Row[]> {
   let position = 0;
   for await (const chunk of chunks) {
-    const merged: [string, string][] = [];
+    const merged: Row[] = [];
     for (const row of chunk) {
       while (
         position < hidden.length &&
@@ -94,7 +95,7 @@ async function* merge(
     }
     if (merged.length) yield merged;
   }
-  const rest: [string, string][] = [];
+  const rest: Row[] = [];
   for (const [key, value] of hidden.slice(position)) if (value !== undefined) rest.push([key, value]);
   if (rest.length) yield rest;
 }

@@ -4,8 +4,8 @@ import { under } from './catalog.ts';
 import { type Condition, holds } from './condition.ts';
 import { type Expressions, type KeyCondition, validate } from './dynalite.ts';
 import { invalid } from './errors.ts';
+import type { KeyRange } from './key-range.ts';
 import type { Database, Operation } from './operation.ts';
-import type { KeyRange } from './storage.ts';
 import {
   checkKeyValue,
   encodeKey,
@@ -123,8 +123,7 @@ async function page(
   let count = 0;
   let bytes = 0;
   let last: Item | undefined;
-  const chunk = Math.min(limit, 256);
-  const chunks = index ? database.indexLag.rows(range, chunk) : database.storage.rows(range, chunk);
+  const chunks = index ? database.indexLag.rows(range, limit) : database.storage.rows(range, limit);
   reading: for await (const rows of chunks) {
     for (const [, text] of rows) {
       const item = JSON.parse(text) as Item;

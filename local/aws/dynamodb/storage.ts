@@ -2,18 +2,14 @@ import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import type { ClassicLevel } from 'classic-level';
+import type { KeyRange, Row } from './key-range.ts';
+import { RecentRanges } from './recent-ranges.ts';
 
 /** Changes by storage key: the new value, or null to delete. One map is written atomically. */
 export type Changes = Map<string, string | null>;
 
-/** A range of storage keys, in byte order; keys are ASCII. */
-export interface KeyRange {
-  gt?: string;
-  gte?: string;
-  lt?: string;
-  lte?: string;
-  reverse?: boolean;
-}
+/** Rows that are read at once. */
+const CHUNK = 256;
 
 /** The changes that one batch writes. */
 interface Group {
@@ -50,6 +46,7 @@ export class Storage {
   #next = newGroup();
   #syncing: Group | undefined;
   #running: Promise<void> | undefined;
+  readonly #recent = new RecentRanges();
   #failure: Error | undefined;
   #closed = false;
 
@@ -118,14 +115,26 @@ export class Storage {
     else await this.#syncing?.done.promise;
   }
 
-  /** The committed rows of a range, in chunks, from a snapshot taken at the first read. */
-  async *rows(range: KeyRange, chunk = 256): AsyncGenerator<[key: string, value: string][]> {
+  /** The first committed rows of a range, in chunks, from a snapshot taken at the first read. */
+  async *rows(range: KeyRange, limit = Number.POSITIVE_INFINITY): AsyncGenerator<readonly Row[]> {
+    const known = this.#recent.get(range, limit);
+    if (known) {
+      if (known.length) yield known;
+      return;
+    }
+    const keep = this.#recent.begin(range, limit);
     const iterator = this.#level.iterator({ ...range, highWaterMarkBytes: 256 * 1024 });
     try {
-      for (;;) {
-        const rows = await iterator.nextv(chunk);
+      /** All that came, as long as it is one chunk. */
+      let whole: readonly Row[] | undefined = [];
+      for (let left = limit; left > 0; ) {
+        const found = await iterator.nextv(Math.min(left, CHUNK));
+        const rows = found.map(([key, stored]): Row => [key, opened(key, stored)]);
+        left -= rows.length;
+        if (rows.length) whole = whole?.length === 0 ? rows : undefined;
+        if (whole && (left === 0 || !rows.length)) keep?.(whole);
         if (!rows.length) return;
-        yield rows.map(([key, stored]) => [key, opened(key, stored)]);
+        yield rows;
       }
     } finally {
       await iterator.close();
@@ -154,6 +163,7 @@ export class Storage {
   async reopen(): Promise<void> {
     if (this.#closed || this.#failure === undefined) return;
     await this.#level.close();
+    this.#recent.clear();
     await opening(this.#level, this.#path);
     this.#failure = undefined;
   }
@@ -162,6 +172,7 @@ export class Storage {
   async clear(range: KeyRange): Promise<void> {
     await this.flushed();
     await this.#level.clear(range);
+    this.#recent.clear();
   }
 
   async close(): Promise<void> {
@@ -178,6 +189,7 @@ export class Storage {
       const group = this.#next;
       this.#syncing = group;
       this.#next = newGroup();
+      this.#recent.change(group.changes.keys());
       try {
         await this.#level.batch(operationsOf(group.changes), { sync: true });
         group.done.resolve();
@@ -188,6 +200,7 @@ export class Storage {
         this.#next.done.reject(this.#failure);
         this.#next = newGroup();
       }
+      this.#recent.changed();
       this.#syncing = undefined;
     }
     this.#running = undefined;
