@@ -232,7 +232,18 @@ function writeBuffered(
 function sinkOf(response: ServerResponse, limits: GatewayLimits | undefined): ResponseSink {
   let streamed = 0;
   return {
-    begin: (metadata) => writeHead(response, metadata, limits),
+    begin: (metadata) => {
+      writeHead(response, metadata, limits);
+      // What is in memory goes out with the head, at once; a body that is still to be made does not hold the head back.
+      const { socket } = response;
+      socket?.cork();
+      setImmediate(() => {
+        // The end of a response sends all of it.
+        if (response.writableEnded) return;
+        response.flushHeaders();
+        socket?.uncork();
+      });
+    },
     write: (chunk, done) => {
       streamed += chunk.length;
       if (limits !== undefined && streamed > limits.streamed) {
@@ -277,7 +288,6 @@ function writeHead(
   if (limits && size > HEADER_LIMIT)
     throw new Error(`response headers of ${size} bytes exceed the gateway's limit`);
   response.statusCode = metadata.statusCode;
-  response.flushHeaders();
 }
 
 /** Without the gateway: streams a request in and its answer out, at any size. */

@@ -22,6 +22,7 @@ import {
   isForbiddenMethod,
   type RequestInfo,
   requestOf,
+  responseWith,
   type StreamingRuntime,
   streamed,
 } from './gateway.ts';
@@ -304,7 +305,8 @@ function responseOf(
   }
   if (!isStreamed(answer)) {
     ends.ended({});
-    return new Response(body as BodyInit | null, { status, headers });
+    if (body === null) return new Response(null, { status, headers });
+    return responseWith(body as string | Uint8Array, { status, headers });
   }
   return new Response(pulled((body as StreamedBody)[Symbol.asyncIterator](), failed, ends), {
     status,

@@ -189,6 +189,16 @@ export interface StreamingRuntime {
   };
 }
 
+/** Bodies that are in memory already: they need no stream to be read from. */
+const inMemory = new WeakMap<Response, string | Uint8Array>();
+
+/** A response with a body in memory. */
+export function responseWith(body: string | Uint8Array, init: ResponseInit): Response {
+  const response = new Response(body as BodyInit, init);
+  inMemory.set(response, body);
+  return response;
+}
+
 /** Streams the response. An error on the way aborts the connection: the status is already sent. */
 export async function streamed(
   response: Response,
@@ -200,7 +210,12 @@ export async function streamed(
     headers: Object.fromEntries(response.headers),
   });
   // The runtime sends status and headers with the first write: an answer without a body needs an empty one.
-  out.write('');
+  const held = inMemory.get(response);
+  out.write(held ?? '');
+  if (held !== undefined)
+    return new Promise((resolve, reject) => {
+      out.end((error?: Error | null) => (error ? reject(error) : resolve()));
+    });
   const body =
     response.body === null ? Readable.from([]) : Readable.fromWeb(response.body as NodeReadableStream);
   await pipeline(body, out);

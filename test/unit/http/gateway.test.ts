@@ -368,6 +368,15 @@ describe('a streamed response', () => {
     expect(Buffer.concat(sink.pieces).toString()).toBe('"neu/ä"');
   });
 
+  test('is one piece where it is in memory', async () => {
+    const sink = new Sink();
+    type = 'application/octet-stream';
+    body = new Uint8Array([0, 255, 1]);
+    await streaming()(rawEvent(), sink);
+    expect(sink.pieces.map((piece) => [...piece])).toEqual([[0, 255, 1]]);
+    expect(sink.writableFinished).toBe(true);
+  });
+
   test('is aborted by a failure halfway', async () => {
     const handler = streaming();
     const written = vi.spyOn(console, 'error').mockImplementation(() => {});

@@ -114,6 +114,43 @@ describe('the answer', () => {
     expect(Buffer.from((await body.read()).value!).toString()).toBe('last');
   });
 
+  test('streamed: what is written at once is sent at once, with its head', async () => {
+    const url = await front(async (_event, stream) => {
+      const answer = stream as ResponseStream;
+      answer.begin({ statusCode: 200, headers: { 'Content-Type': 'text/plain' } });
+      answer.write('all of ');
+      await new Promise<void>((resolve) => answer.end('it', () => resolve()));
+      return undefined;
+    });
+    let sent = 0;
+    server!.on('connection', (socket) => {
+      for (const name of ['_write', '_writev'] as const) {
+        const write = socket[name]!.bind(socket) as (...args: unknown[]) => void;
+        socket[name] = (...args: unknown[]) => {
+          sent++;
+          write(...args);
+        };
+      }
+    });
+    expect(await (await fetch(`${url}/api/v4/version`)).text()).toBe('all of it');
+    expect(sent).toBe(1);
+  });
+
+  test('streamed: the head is sent before a body that takes time', async () => {
+    let release: () => void = () => {};
+    const url = await front(async (_event, stream) => {
+      const answer = stream as ResponseStream;
+      answer.begin({ statusCode: 202, headers: { 'Content-Type': 'text/plain' } });
+      await new Promise<void>((resolve) => (release = resolve));
+      answer.end('late');
+      return undefined;
+    });
+    const answer = await fetch(`${url}/api/v4/version`);
+    expect(answer.status).toBe(202);
+    release();
+    expect(await answer.text()).toBe('late');
+  });
+
   test('a client that goes away does not stop the host', async () => {
     let broken: unknown;
     const url = await front(async (_event, stream) => {
