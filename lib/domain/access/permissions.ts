@@ -4,6 +4,7 @@ import type { Visibility } from '../../records/visibility.ts';
 import { type Actor, isAdministrator, type Viewer } from '../actor.ts';
 import { forbidden, notFound, unauthorized } from '../errors.ts';
 import { GROUP_RULES, type GroupAbility, PROJECT_RULES, type ProjectAbility } from './abilities/all.ts';
+import { GUEST, REPORTER } from './levels.ts';
 import type { GroupAccess, ProjectAccess } from './types.ts';
 
 /** Whether the actor may know that the project exists. */
@@ -48,7 +49,7 @@ export function can(actor: Viewer, access: ProjectAccess, ability: ProjectAbilit
   if (actor.kind === 'user' && access.level >= rule.level) return true;
   // Reader abilities come from the project's visibility; a membership grants those of its level only.
   if (!isReader(actor, access)) return false;
-  if (access.level === 0 && isWithout(access, ability, ['disabled', 'private'])) return false;
+  if (isWithout(access, ability, keptFrom(access.level))) return false;
   if (OF_BUILDS.includes(ability) && access.project.settings['public_builds'] === false) return false;
   return rule.reader === 'anyone' || (rule.reader === 'signed-in' && actor.kind === 'user');
 }
@@ -105,17 +106,22 @@ export function requireAbility(actor: Actor, access: ProjectAccess, ability: Pro
 
 /** Whether the ability belongs to a disabled feature. That applies to everybody, administrators included. */
 const isOff = (access: ProjectAccess, ability: ProjectAbility): boolean =>
-  isWithout(access, ability, ['disabled']);
+  isWithout(access, ability, (_, setting) => setting === 'disabled');
 
-/** Whether a feature that the ability needs has one of these levels; where any of several is enough, all of them. */
-function isWithout(
-  { project: { settings } }: ProjectAccess,
-  ability: ProjectAbility,
-  levels: readonly unknown[],
-): boolean {
+/** What the level of a member does not open, by a feature and its setting. Merge requests for members are for Reporters. */
+const keptFrom =
+  (level: ProjectAccess['level']): Lacks =>
+  (feature, setting) =>
+    setting === 'disabled' ||
+    (setting === 'private' && level < (feature === 'merge_requests' ? REPORTER : GUEST));
+
+type Lacks = (feature: string, setting: unknown) => boolean;
+
+/** Whether a feature that the ability needs is lacking; where any of several is enough, all of them. */
+function isWithout({ project: { settings } }: ProjectAccess, ability: ProjectAbility, lacks: Lacks): boolean {
   const { features = [], needs } = PROJECT_RULES[ability];
-  const lacks = (feature: string) => levels.includes(settings[`${feature}_access_level`]);
-  return needs === 'any' ? features.every(lacks) : features.some(lacks);
+  const isLacking = (feature: string) => lacks(feature, settings[`${feature}_access_level`]);
+  return needs === 'any' ? features.every(isLacking) : features.some(isLacking);
 }
 
 /** The signed-in user. @throws 401 */

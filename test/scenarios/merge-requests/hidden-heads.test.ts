@@ -19,7 +19,8 @@ beforeAll(async () => {
   const made = { name: 'heads', visibility: 'public', initialize_with_readme: true };
   const { id } = await ok('owner', 'POST', '/projects', made);
   path = `/projects/${id}`;
-  await ok('owner', 'POST', `${path}/members`, { user_id: world.ids['reporter'], access_level: 20 });
+  for (const [who, access_level] of [['guest', 10] as const, ['reporter', 20] as const])
+    await ok('owner', 'POST', `${path}/members`, { user_id: world.ids[who], access_level });
   ({ id: openFork } = await ok('stranger', 'POST', `${path}/fork`, { visibility: 'public' }));
   const fork = await ok('developer', 'POST', `${path}/fork`, { visibility: 'private' });
   await settled();
@@ -59,9 +60,9 @@ const statuses = async (who: Who) =>
 const asToken = (who: Who) => (who === 'anonymous' ? {} : authorization('any', world.tokens[who]!));
 
 test.each([
-  ['enabled', { anonymous: true, stranger: true, reporter: true, administrator: true }],
-  ['private', { anonymous: false, stranger: false, reporter: true, administrator: true }],
-  ['disabled', { anonymous: false, stranger: false, reporter: false, administrator: false }],
+  ['enabled', { anonymous: true, stranger: true, guest: true, reporter: true, administrator: true }],
+  ['private', { anonymous: false, stranger: false, guest: false, reporter: true, administrator: true }],
+  ['disabled', { anonymous: false, stranger: false, guest: false, reporter: false, administrator: false }],
 ] as const)('heads of merge requests are shown with these to whom they are %s', async (level, table) => {
   await ok('owner', 'PUT', path, { merge_requests_access_level: level });
   for (const [who, shown] of Object.entries(table) as [Who, boolean][]) {
@@ -93,4 +94,16 @@ test('a deploy token of the project gets them, as all that its repository has', 
     scopes: ['read_repository'],
   });
   expect(await given(authorization(username, token))).toEqual([true, true]);
+});
+
+test('those that are for members are for Reporters and above: a Guest finds none by page, list, commit or search', async () => {
+  await ok('owner', 'PUT', path, { merge_requests_access_level: 'private' });
+  const found = async (who: Who) => [
+    (await as(who, 'GET', `${path}/merge_requests/1`)).status,
+    (await as(who, 'GET', `${path}/merge_requests`)).status,
+    (await ok(who, 'GET', '/merge_requests?scope=all&source_branch=topic')).length,
+    (await ok(who, 'GET', '/search?scope=merge_requests&search=New')).length,
+  ];
+  expect(await found('guest')).toEqual([403, 403, 0, 0]);
+  expect(await found('reporter')).toEqual([200, 200, 1, 1]);
 });
