@@ -46,6 +46,8 @@ export async function setAttribute(
   requireAdministrator(actor);
   const tooLong = `is too long (maximum is ${MAX_LENGTH} characters)`;
   if (key.length > MAX_LENGTH) throw invalid({ key: [tooLong] });
+  // No row that is read has it.
+  if (key === '__proto__') throw invalid({ key: ['is invalid'] });
   if (value.length > MAX_LENGTH) throw invalid({ value: [tooLong] });
   try {
     await deps.store.customAttributes.set(subject, key, value);

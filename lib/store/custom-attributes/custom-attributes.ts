@@ -76,7 +76,12 @@ export class CustomAttributes {
         await this.#table.transact([
           subjectIsThere(subject),
           {
-            put: { ...attributesKey(subject), attributes, version: version + 1 },
+            // As a Map: of an object, the SDK takes the name `constructor` for its class.
+            put: {
+              ...attributesKey(subject),
+              attributes: new Map(Object.entries(attributes)),
+              version: version + 1,
+            },
             ...(version === 0 ? { if: ABSENT } : { if: '#version = :version', values: { version } }),
             reason: 'attributes',
           },

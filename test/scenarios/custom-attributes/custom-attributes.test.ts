@@ -54,6 +54,25 @@ test('custom attributes are set, changed, listed and deleted on users, groups an
   }
 });
 
+test('keys that objects of JavaScript have by themselves are keys like others, but for __proto__, which is refused', async () => {
+  for (const [, path] of await subjects()) {
+    for (const key of ['constructor', 'toString', 'hasOwnProperty']) {
+      expect((await get(`${path}/custom_attributes/${key}`)).status).toBe(404);
+      expect((await set(path, key, 'x')).status).toBe(200);
+    }
+    expect((await get(`${path}/custom_attributes/constructor`)).body).toEqual({
+      key: 'constructor',
+      value: 'x',
+    });
+    const gone = `${path}/custom_attributes/constructor`;
+    expect((await service.call('DELETE', gone, { token: root })).status).toBe(204);
+    expect(await set(path, '__proto__', 'x')).toMatchObject({
+      status: 400,
+      body: { message: { key: ['is invalid'] } },
+    });
+  }
+});
+
 test('custom attributes are for administrators only', async () => {
   for (const [, path] of await subjects()) {
     await set(path, 'secret', 'x');
