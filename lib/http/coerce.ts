@@ -35,6 +35,7 @@ export function toInteger(raw: unknown): Coerced<number> {
   return Number.isSafeInteger(value) ? value + 0 : INVALID;
 }
 
+/** A decimal number whose size the table holds: of more than 2^53 the SDK takes none, and below 1e-130 DynamoDB has only 0. */
 export function toNumber(raw: unknown): Coerced<number> {
   if (raw === null || isBlankText(raw)) return null;
   const value =
@@ -43,7 +44,9 @@ export function toNumber(raw: unknown): Coerced<number> {
       : typeof raw === 'string' && /^[+-]?\d{1,300}(\.\d{1,300})?([eE][+-]?\d{1,3})?$/.test(raw)
         ? Number(raw)
         : NaN;
-  return Number.isFinite(value) ? value : INVALID;
+  // NaN is invalid as well.
+  if (!(Math.abs(value) <= Number.MAX_SAFE_INTEGER)) return INVALID;
+  return Math.abs(value) < 1e-130 ? 0 : value;
 }
 
 const TRUE = new Set(['true', '1', 't', 'on', 'yes', 'y']);

@@ -189,6 +189,18 @@ describe('a report of a commit status', () => {
     expect((await made.commit()).body.last_pipeline).toMatchObject({ ref: 'work', status: 'failed', iid: 1 });
   });
 
+  test('has a coverage of any size that the table holds', async () => {
+    const made = await project();
+    const report = async (coverage: unknown) => {
+      const { status, body } = await made.report('owner', { state: 'success', coverage });
+      return [status, body.coverage ?? body.error];
+    };
+    for (const large of ['99999999999999999999999', '1e300', -1e300])
+      expect(await report(large)).toEqual([400, 'coverage is invalid']);
+    expect(await report('1e-300')).toEqual([201, 0]);
+    expect(await report(-9007199254740991)).toEqual([201, -9007199254740991]);
+  });
+
   test('by another user replaces one that is under way', async () => {
     const made = await project();
     const first = (await made.report('maintainer', { state: 'running' })).body;

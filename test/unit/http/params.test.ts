@@ -58,6 +58,8 @@ describe('validation messages', () => {
     ['no integer: true', integer(), { p: true }, 'p is invalid'],
     ['no integer: list', integer(), { p: ['1'] }, 'p is invalid'],
     ['no number', number(), { p: '1,5' }, 'p is invalid'],
+    ['a number beyond the exact integers', number(), { p: '1e300' }, 'p is invalid'],
+    ['the same as JSON', number(), { p: -1e20 }, 'p is invalid'],
     ['no boolean', boolean(), { p: 'ja' }, 'p is invalid'],
     ['no boolean: 2', boolean(), { p: 2 }, 'p is invalid'],
     ['no date', date(), { p: '2021-02-29' }, 'p is invalid'],
@@ -277,6 +279,7 @@ describe('the value of a parameter', () => {
     ['empty text as a list', array(string()), [''], { p: [] }],
     ['list with nulls', array(integer(), { nullable: true }), [null], { p: null }],
     ['number', number(), ['1.5'], { p: 1.5 }],
+    ['number too small for the table', number(), ['1e-131'], { p: 0 }],
   ])('%s', (_, field, given, outcome) => {
     expect(one(field, ...given)).toEqual(outcome);
   });
