@@ -77,7 +77,7 @@ const update = endpoint({
   returns: { body: shapes.groupDetail },
   errors: [
     { status: 400, description: 'Invalid values, listed by field' },
-    { status: 409, description: 'The group was changed by a concurrent request, or is being transferred' },
+    { status: 409, description: 'Too many requests change the group at once, or it is being transferred' },
   ],
   handle: async ({ actor, group: access, body, request }, deps) => {
     const changed = await updateGroup(deps, actor, access, {

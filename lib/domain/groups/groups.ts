@@ -133,12 +133,36 @@ export const mayCreateTopLevel = (actor: Extract<Actor, { kind: 'user' }>): bool
 export type GroupInput = Pick<GroupChange, 'name' | 'path' | 'visibility' | 'description' | 'settings'> &
   Pick<NewGroupInput, 'avatar'>;
 
+/** Attempts when other requests change the group. */
+const ATTEMPTS = 5;
+
 /**
- * Changes a group. Settings are merged with the existing ones. Descendants move to a new path, those of a small group
- * before the response.
- * @throws 400 by field, 409 while the group or one of its ancestors is still moving
+ * Changes a group. Settings are merged with the existing ones, and concurrent changes of other attributes are kept.
+ * Descendants move to a new path, those of a small group before the response.
+ * @throws 400 by field, 409 while the group or one of its ancestors is still moving, or when the group itself has moved
  */
 export async function updateGroup(
+  deps: Deps,
+  actor: Actor,
+  access: GroupAccess,
+  input: GroupInput,
+): Promise<GroupRecord> {
+  let { group } = access;
+  for (let tries = 1; ; tries++) {
+    try {
+      return await change(deps, actor, { ...access, group }, input);
+    } catch (error) {
+      const now =
+        error instanceof Stale && tries < ATTEMPTS ? await deps.store.groups.get(group.id) : undefined;
+      // Below another parent the actor may have another level.
+      if (now === undefined || now.version === group.version || now.parentId !== group.parentId)
+        throw changeError(error, input.visibility);
+      group = now;
+    }
+  }
+}
+
+async function change(
   deps: Deps,
   actor: Actor,
   { group, parents }: GroupAccess,
@@ -159,30 +183,25 @@ export async function updateGroup(
   });
   if (problems !== undefined) throw invalid(problems);
   const avatar = newAvatar(file);
-  const change = {
+  const changes = {
     ...input,
     settings: { ...group.settings, ...settings },
     ...(avatar && { avatar: avatar.avatar }),
   };
   const mover = moverOf(deps, actor);
-  let updated: GroupRecord;
-  try {
-    const placed = { ...group, ...change, ...placementUnder(parents[0], { ...group, ...change }) };
-    const events = await groupChanged(deps, actor, group, placed);
-    const messages =
-      placed.path === group.path
-        ? []
-        : await tellHooks(deps, actor, { kind: 'system' }, groupEvents('rename', placed, parents[0], group));
-    updated = await deps.store.groups.update(group, change, {
-      now: deps.now(),
-      parents,
-      mover,
-      messages,
-      alongside: [...(avatar?.writes({ kind: 'group', id: group.id }) ?? []), ...events],
-    });
-  } catch (error) {
-    throw changeError(error, input.visibility);
-  }
+  const placed = { ...group, ...changes, ...placementUnder(parents[0], { ...group, ...changes }) };
+  const events = await groupChanged(deps, actor, group, placed);
+  const messages =
+    placed.path === group.path
+      ? []
+      : await tellHooks(deps, actor, { kind: 'system' }, groupEvents('rename', placed, parents[0], group));
+  const updated = await deps.store.groups.update(group, changes, {
+    now: deps.now(),
+    parents,
+    mover,
+    messages,
+    alongside: [...(avatar?.writes({ kind: 'group', id: group.id }) ?? []), ...events],
+  });
   return followed(deps, updated, mover);
 }
 

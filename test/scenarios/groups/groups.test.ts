@@ -234,6 +234,20 @@ test.each([
   expect((await as('owner', 'POST', '/groups', json)).body).toEqual(body);
 });
 
+test('group updates of different attributes at once are all kept', async () => {
+  const path = fresh('shared');
+  const { id } = (await as('owner', 'POST', '/groups', { name: path, path })).body;
+  const changes = [
+    { description: 'For all' },
+    { request_access_enabled: false },
+    { mentions_disabled: true },
+    { project_creation_level: 'maintainer' },
+  ];
+  const answers = await Promise.all(changes.map((json) => as('owner', 'PUT', `/groups/${id}`, json)));
+  expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+  expect((await as('owner', 'GET', `/groups/${id}`)).body).toMatchObject(Object.assign({}, ...changes));
+});
+
 test('nothing in a group is more visible than the group', async () => {
   const outer = await made('owner', fresh(), { visibility: 'internal' });
   const refused = await as('owner', 'POST', '/groups', {
