@@ -1,10 +1,11 @@
 import { callerOf, openRequest } from '../domain/access/open-request.ts';
 import { requireAbility, requireGroupAbility } from '../domain/access/permissions.ts';
 import type { Deps } from '../domain/deps.ts';
+import { badRequest } from '../domain/errors.ts';
 import { Admissions } from '../domain/rate-limits/request-counting.ts';
 import { revokeFamily, unknownFrom } from '../domain/tokens/tokens.ts';
 import { endpointFor, type HttpDeps } from '../http/endpoint.ts';
-import type { KeysetPage, OffsetPage } from '../http/pagination.ts';
+import type { KeysetPage, OffsetPage, Page } from '../http/pagination.ts';
 
 /** Dependencies of handlers: those of the domain rules, and the access control of HTTP. */
 export interface ApiDeps extends Deps, Omit<HttpDeps, 'settings'> {}
@@ -44,6 +45,22 @@ export const IN_ORDER_OF_CREATION = {
   paginate: 'offset+keyset',
   keyset: { marker: 'cursor', orderBy: ['created_at'], links: true },
 } as const;
+
+/** A page token that is the id of the last item of the page before. @throws 400 for another text */
+export function idOfToken(token: string | undefined): number | undefined {
+  if (token === undefined) return undefined;
+  if (!/^\d{1,12}$/.test(token)) throw badRequest('page_token is invalid');
+  return Number(token);
+}
+
+/** Store parameters of a keyset page: the first one behind its token. */
+export const firstOf = ({ perPage }: KeysetPage) => ({ page: 1, perPage });
+
+/** The token of the next page of {@link idOfToken}. */
+export const nextIdOf = ({ items, more }: Page<{ readonly id: number }>): string | undefined => {
+  const last = items.at(-1);
+  return more && last !== undefined ? String(last.id) : undefined;
+};
 
 /** Store parameters of an offset page, with the total counted. */
 export const counted = ({ page, perPage }: OffsetPage) => ({ page, perPage, count: true });

@@ -146,7 +146,7 @@ export function markedAfter(given: unknown, offset: number): string | undefined 
   return typeof given === 'string' && given.startsWith(prefix) ? given.slice(prefix.length) : undefined;
 }
 
-const keysetUnavailable = () =>
+export const keysetUnavailable = () =>
   new HttpFailure(405, { error: 'Keyset pagination is not yet available for this type of request' });
 
 const markerName = (rule: KeysetRule, sort: string | undefined): string =>

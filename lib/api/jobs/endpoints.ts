@@ -2,10 +2,11 @@ import { notFound } from '../../domain/errors.ts';
 import { getJob } from '../../domain/jobs/find.ts';
 import * as jobs from '../../domain/pipelines/single-jobs.ts';
 import { anyone, project } from '../../http/access.ts';
+import { MAX_OFFSET } from '../../http/pagination.ts';
 import * as p from '../../http/params.ts';
 import { json, reply } from '../../http/reply.ts';
 import { CI_STATUSES } from '../../records/pipelines.ts';
-import { endpoint } from '../endpoint.ts';
+import { endpoint, firstOf, idOfToken, nextIdOf } from '../endpoint.ts';
 import { presentedBridges, presentedJob, presentedJobs } from '../pipelines/present.ts';
 import * as shapes from '../pipelines/shapes.ts';
 
@@ -34,10 +35,20 @@ const list = endpoint({
   access: readers,
   query: () => p.params({ scope: scope() }),
   returns: { body: shapes.jobs },
-  paginate: 'offset',
+  paginate: 'offset+keyset',
+  keyset: { marker: 'page_token' },
+  noun: 'Job',
+  errors: [{ status: 405, description: `The offset is above ${MAX_OFFSET}` }],
   handle: async ({ project, query, page, request }, deps) => {
-    const found = await jobs.listJobs(deps, project, query.scope, page);
-    return { ...found, items: await presentedJobs(deps, project, found.items, request.baseUrl) };
+    const found =
+      page.kind === 'offset'
+        ? await jobs.listJobs(deps, project, query.scope, page)
+        : await jobs.listJobs(deps, project, query.scope, firstOf(page), idOfToken(page.after));
+    return {
+      ...found,
+      items: await presentedJobs(deps, project, found.items, request.baseUrl),
+      next: nextIdOf(found),
+    };
   },
 });
 

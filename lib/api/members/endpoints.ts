@@ -1,6 +1,5 @@
 import type { GroupAccess } from '../../domain/access/types.ts';
 import type { Actor } from '../../domain/actor.ts';
-import { badRequest } from '../../domain/errors.ts';
 import { getMember, listMembers, type Member } from '../../domain/members/list.ts';
 import { addMember, addMembers, changeMember, removeMember } from '../../domain/members/members.ts';
 import { seesIdentities, topLevelGroupOf } from '../../domain/scim/group-identities.ts';
@@ -8,7 +7,7 @@ import { group, project } from '../../http/access.ts';
 import * as p from '../../http/params.ts';
 import { json, noContent } from '../../http/reply.ts';
 import { accessOf } from '../container-access.ts';
-import { counted, endpoint } from '../endpoint.ts';
+import { counted, endpoint, idOfToken } from '../endpoint.ts';
 import * as shapes from '../users/shapes.ts';
 import { userIds } from './ids.ts';
 import { importEndpoint } from './import.ts';
@@ -66,7 +65,7 @@ const listed = (kind: Kind, inherited: boolean) =>
       const members = await listMembers(deps, accessOf(found), {
         ...(page.kind === 'offset'
           ? counted(page)
-          : { page: 1, perPage: page.perPage, after: userIdOf(page.after) }),
+          : { page: 1, perPage: page.perPage, after: idOfToken(page.after) }),
         inherited,
         ...(query.query === undefined ? {} : { query: query.query }),
         ...(query.user_ids === undefined ? {} : { userIds: query.user_ids }),
@@ -77,13 +76,6 @@ const listed = (kind: Kind, inherited: boolean) =>
       return { items, total, more, next: more && lastUserId !== undefined ? String(lastUserId) : undefined };
     },
   });
-
-/** The page token is the id of the last user of the page before. @throws 400 for another text */
-function userIdOf(token: string | undefined): number | undefined {
-  if (token === undefined) return undefined;
-  if (!/^\d{1,12}$/.test(token)) throw badRequest('page_token is invalid');
-  return Number(token);
-}
 
 const one = (kind: Kind, inherited: boolean) =>
   endpoint({

@@ -1,11 +1,12 @@
 import { createPipeline } from '../../domain/pipelines/create.ts';
 import * as pipelines from '../../domain/pipelines/pipelines.ts';
 import { project } from '../../http/access.ts';
+import { keysetUnavailable, MAX_OFFSET } from '../../http/pagination.ts';
 import * as p from '../../http/params.ts';
 import { json, noContent } from '../../http/reply.ts';
 import { CI_STATUSES, PIPELINE_SOURCES } from '../../records/pipelines.ts';
 import { pipelineBasic } from '../commits/present.ts';
-import { counted, endpoint } from '../endpoint.ts';
+import { counted, endpoint, firstOf, idOfToken, nextIdOf } from '../endpoint.ts';
 import { projectUrl } from '../projects/present.ts';
 import { pipelineDetail } from './present.ts';
 import * as shapes from './shapes.ts';
@@ -51,10 +52,21 @@ const list = endpoint({
       sort: p.oneOf(['asc', 'desc'], { default: 'desc', description: 'Direction of the order' }),
     }),
   returns: { body: shapes.pipelines },
-  paginate: 'offset',
+  paginate: 'offset+keyset',
+  keyset: { marker: 'page_token', orderBy: ['id'] },
+  noun: 'Pipeline',
+  errors: [
+    {
+      status: 405,
+      description: `The offset is above ${MAX_OFFSET}, or keyset pagination does not support the order or scope`,
+    },
+  ],
   handle: async ({ project, query, page, request }, deps) => {
+    // Which is the newest of each, only all before it tell.
+    if (page.kind === 'keyset' && (query.scope === 'branches' || query.scope === 'tags'))
+      throw keysetUnavailable();
     const found = await pipelines.listPipelines(deps, project, {
-      ...counted(page),
+      ...(page.kind === 'offset' ? counted(page) : { ...firstOf(page), past: idOfToken(page.after) }),
       scope: query.scope,
       status: query.status,
       ref: query.ref || undefined,
@@ -69,7 +81,8 @@ const list = endpoint({
       direction: query.sort,
     });
     const url = projectUrl(project.project, request.baseUrl);
-    return { ...found, items: found.items.map((each) => pipelineBasic(each, url)) };
+    const items = found.items.map((each) => pipelineBasic(each, url));
+    return { ...found, items, next: nextIdOf(found) };
   },
 });
 

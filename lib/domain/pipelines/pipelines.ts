@@ -40,6 +40,8 @@ export interface PipelineListQuery extends PageRequest {
   readonly updatedBefore?: Date | undefined;
   readonly order: PipelineOrder | 'ID';
   readonly direction: 'asc' | 'desc';
+  /** Only those behind this one, in the order of ids. */
+  readonly past?: number | undefined;
 }
 
 const NONE: Page<PipelineRecord> = { items: [], total: 0, more: false };
@@ -68,6 +70,7 @@ export async function listPipelines(
       userId: user?.id,
       updatedFrom: query.updatedAfter?.toISOString(),
       updatedTo: query.updatedBefore?.toISOString(),
+      past: query.past,
       where,
     },
     { page, perPage, ...(count === undefined ? {} : { count }) },

@@ -16,16 +16,18 @@ import { readied } from './advance-pipeline.ts';
 import { requireMayPlay, requireMayUpdate } from './may-update.ts';
 import { getPipeline } from './pipelines.ts';
 
-/** The newest first. */
+/** The newest first. @param before only those older than this one */
 export const listJobs = (
   { store }: Deps,
   { project }: ProjectAccess,
   scope: readonly CiStatus[] | undefined,
   request: PageRequest,
+  before?: number,
 ): Promise<Page<JobRecord>> =>
   store.jobList.ofProject(
     project.id,
     {
+      before,
       ...(scope === undefined || scope.length === 0 ? {} : { scope }),
       where: ({ kind }) => kind === 'build',
     },

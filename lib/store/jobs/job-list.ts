@@ -11,7 +11,7 @@ import {
 } from '../row-keys/jobs.ts';
 import { idOf, type Key } from '../row-keys/key.ts';
 import { chunkFor, cutPage, type Page, type PageRequest } from '../table/paging.ts';
-import { type Direction, mergeKeys, querySource, rowSource } from '../table/sorted-sources.ts';
+import { behind, type Direction, mergeKeys, querySource, rowSource } from '../table/sorted-sources.ts';
 import type { Table } from '../table/table.ts';
 
 import { MAX_JOBS } from './jobs.ts';
@@ -44,18 +44,31 @@ export class JobList {
     };
   }
 
-  /** Returns a page of a project's jobs, the newest first. @param scope absent: of every status */
+  /**
+   * Returns a page of a project's jobs, the newest first.
+   * @param scope absent: of every status
+   * @param before only those older than this one
+   */
   async ofProject(
     projectId: number,
-    { scope = CI_STATUSES, where }: { scope?: readonly CiStatus[]; where?: (job: JobRecord) => boolean },
+    {
+      scope = CI_STATUSES,
+      where,
+      before,
+    }: {
+      readonly scope?: readonly CiStatus[];
+      readonly where?: (job: JobRecord) => boolean;
+      readonly before?: number | undefined;
+    },
     request: PageRequest,
   ): Promise<Page<JobRecord>> {
     const pipelines = new Map<number, number>();
     const partition = projectJobsPartition(projectId);
+    const rowsOf = (prefix: string) => (before === undefined ? { prefix } : behind(prefix, before, 'desc'));
     const sources = [...new Set(scope)].map((status) =>
       querySource(
         this.#table,
-        { partition, prefix: jobStatePrefix(status), only: ['sk', 'pipelineId'] },
+        { partition, ...rowsOf(jobStatePrefix(status)), only: ['sk', 'pipelineId'] },
         'desc',
         chunkFor(request, 1),
         (item) => {

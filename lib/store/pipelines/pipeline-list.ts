@@ -11,7 +11,7 @@ import {
 } from '../row-keys/pipelines.ts';
 import type { Position } from '../table/cursor.ts';
 import { chunkFor, countSources, cutPage, type Page, type PageRequest } from '../table/paging.ts';
-import { type Direction, listSource, mergeKeys, querySource } from '../table/sorted-sources.ts';
+import { behind, type Direction, listSource, mergeKeys, querySource } from '../table/sorted-sources.ts';
 import type { QueryOptions, Table } from '../table/table.ts';
 import type { Item } from '../table/write.ts';
 import { fromItem } from './rows.ts';
@@ -34,6 +34,8 @@ export interface PipelineQuery {
   /** Those that changed last at this time or later, or earlier. */
   readonly updatedFrom?: string | undefined;
   readonly updatedTo?: string | undefined;
+  /** Only those behind this one, in the order of ids. */
+  readonly past?: number | undefined;
   /** Filters all that are loaded. */
   readonly where?: ((pipeline: PipelineRecord) => boolean) | undefined;
 }
@@ -50,7 +52,7 @@ export class PipelineList {
    */
   async page(
     projectId: number,
-    { order, direction, where, ...query }: PipelineQuery,
+    { order, direction, where, past, ...query }: PipelineQuery,
     request: PageRequest,
   ): Promise<Page<PipelineRecord>> {
     const partition = pipelinesPartition(projectId);
@@ -59,7 +61,8 @@ export class PipelineList {
     const time = timeOf(query);
     const byTime = time !== undefined && prefix === pipelinePlacePrefix('UPDATED');
     const only = ['sk', 'sha'];
-    const ranges = byTime ? [time.range] : prefixes.map((each) => ({ prefix: each }));
+    const rangeOf = (each: string) => (past === undefined ? { prefix: each } : behind(each, past, direction));
+    const ranges = byTime ? [time.range] : prefixes.map(rangeOf);
     const shas = new Map<number, string>();
     const keyOf = (item: Item) => {
       const id = idOf(item['sk'] as string);
@@ -68,7 +71,9 @@ export class PipelineList {
     };
     const sorted =
       time !== undefined && prefix === IDS
-        ? await this.#allOf({ partition, ...time.range, only }, keyOf)
+        ? (await this.#allOf({ partition, ...time.range, only }, keyOf))?.filter(
+            ({ id }) => past === undefined || (direction === 'asc' ? id > past : id < past),
+          )
         : undefined;
     if (time !== undefined && !byTime && sorted === undefined) filters.push(time.fits);
     if (where !== undefined) filters.push(where);

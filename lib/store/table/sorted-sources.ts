@@ -1,6 +1,6 @@
 /** Sorted sources of keys, and their merge into one order. */
 
-import { idOf } from '../row-keys/key.ts';
+import { idOf, padded } from '../row-keys/key.ts';
 import type { Position } from './cursor.ts';
 import type { IndexName } from './schema.ts';
 import type { QueryOptions, QueryPage, Table } from './table.ts';
@@ -14,6 +14,12 @@ export interface Range {
   readonly from?: string;
   readonly to?: string;
 }
+
+/** Of keys that a prefix and an id make, those behind one. */
+export const behind = (prefix: string, id: number, direction: Direction): Required<Range> =>
+  direction === 'asc'
+    ? { from: prefix + padded(id + 1), to: `${prefix}~` }
+    : { from: prefix, to: prefix + padded(id - 1) };
 
 /** A source of keys in one order. */
 export interface KeySource {

@@ -252,6 +252,39 @@ describe('the API', () => {
     expect((await made.call('GET', `/pipelines/${second}/test_report`)).body.total_count).toBe(0);
   });
 
+  test('lists pipelines and jobs by keyset, each once, with any filter that ids have an order under', async () => {
+    const made = await project();
+    for (let n = 0; n < 4; n++) await made.call('POST', '/pipeline', { ref: 'main' });
+    await settled();
+    const walk = async (list: string) => {
+      const seen: number[] = [];
+      for (let path: string | undefined = `${list}pagination=keyset&per_page=2`; path !== undefined; ) {
+        const { status, headers, body } = await made.call('GET', path);
+        expect([path, status]).toEqual([path, 200]);
+        expect(headers.get('x-total')).toBeNull();
+        seen.push(...body.map(({ id }: { id: number }) => id));
+        path = /^<[^>]*\/projects\/\d+(\/[^>]*)>; rel="next"$/.exec(headers.get('link') ?? '')?.[1];
+      }
+      return seen;
+    };
+    const ids = async (list: string) =>
+      (await made.call('GET', `${list}per_page=100`)).body.map(({ id }: { id: number }) => id);
+    for (const list of [
+      ...['?', '?sort=asc&', '?ref=main&', `?sha=${made.sha}&sort=asc&`, '?scope=pending&', '?source=api&'],
+      ...['?updated_after=2020-01-01&', '?updated_after=2020-01-01&sort=asc&', '?username=owner&'],
+    ].map((query) => `/pipelines${query}`)) {
+      expect([list, await walk(list)]).toEqual([list, await ids(list)]);
+    }
+    expect(await ids('/pipelines?')).toHaveLength(5);
+    for (const list of ['/jobs?', '/jobs?scope[]=pending&', '/jobs?scope[]=pending&scope[]=created&'])
+      expect([list, await walk(list)]).toEqual([list, await ids(list)]);
+    expect(await ids('/jobs?')).toHaveLength(25);
+    const status = async (path: string) => (await made.call('GET', path)).status;
+    expect(await status('/jobs?pagination=keyset&page_token=x')).toBe(400);
+    for (const query of ['order_by=ref', 'scope=branches', 'scope=tags'])
+      expect([query, await status(`/pipelines?pagination=keyset&${query}`)]).toEqual([query, 405]);
+  });
+
   test('shows jobs with their pipeline, commit and user', async () => {
     const made = await project();
     const { body } = await made.call('GET', '/jobs?scope[]=pending&scope[]=created');
