@@ -146,6 +146,13 @@ test('values have the form that the SDK gives them, and come back as they were',
   expect(fromWire(toWire(item))).toEqual(ROW);
 });
 
+test('a member of a map may be named __proto__', () => {
+  const row = { map: JSON.parse('{"__proto__":{"a":1},"constructor":2}') };
+  const back = fromWire(JSON.parse(JSON.stringify(toWire(row))));
+  expect(JSON.stringify(back)).toBe(JSON.stringify(row));
+  expect(back['map']).not.toHaveProperty('a');
+});
+
 test.each([
   ['a number that is not exact', 2 ** 53],
   ['no number', Number.NaN],

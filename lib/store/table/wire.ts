@@ -10,7 +10,7 @@ export function toWire(item: Item): WireItem {
   const wire: Record<string, WireValue> = {};
   for (const name in item) {
     const value = item[name];
-    if (value !== undefined) wire[name] = wired(value);
+    if (value !== undefined) setMember(wire, name, wired(value));
   }
   return wire;
 }
@@ -56,8 +56,15 @@ const base64 = ({ buffer, byteOffset, byteLength }: Uint8Array): string =>
 /** `{ n: { N: '1' } }` → `{ n: 1 }`. */
 export function fromWire(item: WireItem): Record<string, unknown> {
   const plain: Record<string, unknown> = {};
-  for (const name in item) plain[name] = plainOf(item[name]!);
+  for (const name in item) setMember(plain, name, plainOf(item[name]!));
   return plain;
+}
+
+/** Users name members of maps: `__proto__` is a name like any other. */
+function setMember<T>(object: Record<string, T>, name: string, value: T): void {
+  if (name === '__proto__')
+    Object.defineProperty(object, name, { value, enumerable: true, writable: true, configurable: true });
+  else object[name] = value;
 }
 
 function plainOf(value: WireValue): unknown {
