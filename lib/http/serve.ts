@@ -153,7 +153,7 @@ export async function serve<D extends HttpDeps>(
 function walkOf<D extends HttpDeps>(
   endpoint: Endpoint<D>,
   { pageEnds }: D,
-  { facts, path }: Incoming,
+  { facts, path, admission }: Incoming,
   given: Parameters,
   query: Input['query'],
   page: OffsetPage | KeysetPage | undefined,
@@ -162,6 +162,8 @@ function walkOf<D extends HttpDeps>(
   if (pageEnds === undefined || page?.kind !== 'offset' || page.after !== undefined) return undefined;
   if (rule?.links === undefined || !supports(rule, query)) return undefined;
   const { credential, sudo } = identityOf(endpoint, facts.headers, given);
+  // The end of the last page is read beside what admits the caller, and not for one who is refused.
+  if (credential.kind === 'none' && admission?.isFull(admission.stranger)) return undefined;
   return walk(pageEnds, page, rule, { credential, sudo, address: facts.sourceIp, path, given });
 }
 

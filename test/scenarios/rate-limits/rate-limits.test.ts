@@ -7,6 +7,7 @@ import { deps } from '../../../functions/deps.ts';
 import { fetch as files } from '../../../functions/files.ts';
 import { fetch as git } from '../../../functions/git.ts';
 import { fetch as groups } from '../../../functions/groups.ts';
+import { fetch as issues } from '../../../functions/issues.ts';
 import { fetch as keys } from '../../../functions/keys.ts';
 import { fetch as meta } from '../../../functions/meta.ts';
 import { fetch as projects } from '../../../functions/projects.ts';
@@ -429,6 +430,9 @@ describe('the cost of rate limits', () => {
     for (const { subject } of first.calls.flat()) expect(subject).not.toMatch(/TOKEN/);
     await once();
     for (let n = 0; n < 5; n++) expect(await once()).toEqual({ status: 429, calls: [] });
+    // Not where the last page of a list ended, either.
+    const page = `GET /api/v4/projects/${open}/issues?page=2`;
+    expect(await calls(() => ask(issues, page, { address: from }))).toEqual({ status: 429, calls: [] });
     const ada = nextUser();
     await enable(['authenticated_api'], 1);
     const hers = () => calls(() => ask(projects, `GET /api/v4/projects/${open}`, { token: ada.token }));
