@@ -43,7 +43,7 @@ export async function repack(
     for await (const _ of written(store, list, writer)) {
       // The spool has received everything.
     }
-    const index = writer.end();
+    const index = await writer.end();
     const content: PackContent = spool.path
       ? { kind: 'file', packPath: spool.path, packSize: spool.size, index }
       : { kind: 'bytes', pack: Buffer.from(spool.read(0, spool.size)), index };
@@ -77,7 +77,7 @@ export async function repackInto(
       sink ??= objects.packSink();
       for (const piece of pieces.take()) await sink.write(piece);
     }
-    const index = writer.end();
+    const index = await writer.end();
     const rest = pieces.take();
     if (sink === undefined && pieces.size <= memoryPackBytes) {
       return await objects.newPack({ kind: 'bytes', pack: Buffer.concat(rest), index }, about);

@@ -15,6 +15,7 @@ import type { ObjectList } from '../pack/object-list.ts';
 import type { Pack } from '../pack/pack-cache.ts';
 import type { PackObjects } from '../pack/pack-objects.ts';
 import { writeIndex } from '../pack/write-index.ts';
+import { inTurns } from '../work.ts';
 
 /** Append-only output of the pack. */
 export interface Output {
@@ -88,7 +89,7 @@ export class Repacker {
   }
 
   /** Writes the trailer. @returns the index */
-  end(): Uint8Array {
+  end(): Promise<Uint8Array> {
     if (this.#table.count !== this.#list.count) {
       throw new CorruptData('pack-entry', `${this.#table.count} entries of ${this.#list.count} were written`);
     }
@@ -96,7 +97,7 @@ export class Repacker {
     this.#table.end = this.#output.size;
     const checksum = this.#sha.digest();
     this.#output.append(checksum, this.#output.size);
-    return writeIndex(this.#table, checksum);
+    return inTurns(writeIndex(this.#table, checksum));
   }
 
   /** One entry, or a piece of one. @returns false at the end */

@@ -86,7 +86,7 @@ export function* buildPack(objects: Iterable<Unpacked>): Steps<BuiltPack> {
   const checksum = sha.digest();
   pack.set(checksum, at);
   return {
-    content: { kind: 'bytes', pack, index: writeIndex(table, checksum) },
+    content: { kind: 'bytes', pack, index: yield* writeIndex(table, checksum) },
     objectCount: table.count,
     oids,
   };

@@ -1,3 +1,4 @@
+import { Effort, type Steps } from '../work.ts';
 import { compareNames } from './object-names.ts';
 
 /** The entries of a pack being received, in columns, by number in the pack. */
@@ -57,30 +58,40 @@ export class EntryTable {
   }
 
   /** Entries sorted by id. */
-  sortedByName(): Uint32Array {
+  *sortedByName(): Steps<Uint32Array> {
     const { count, names } = this;
     const order = new Uint32Array(count);
-    // The first 32 bits and the entry's number are packed into one double, which sorts natively; then sort ties.
+    const effort = new Effort();
+    // By their first byte, so that each part is sorted in a moment.
+    const ends = new Uint32Array(256);
+    for (let i = 0; i < count; i++) ends[names[20 * i]!]!++;
+    for (let byte = 1; byte < 256; byte++) ends[byte]! += ends[byte - 1]!;
+    const starts = Uint32Array.from(ends, (_, byte) => (byte === 0 ? 0 : ends[byte - 1]!));
+    // The next bits, up to 32, and the entry's number are packed into one double, which sorts natively; then sort ties.
+    const less = Math.max(0, 11 - Math.clz32(count));
+    const span = 2 ** (21 + less);
     const keys = new Float64Array(count);
-    const span = 2 ** 21;
-    if (count > span) {
-      return order.map((_, i) => i).sort((a, b) => compareNames(names, 20 * a, names, 20 * b));
-    }
+    const next = starts.slice();
     for (let i = 0; i < count; i++) {
       const at = 20 * i;
-      const prefix =
-        ((names[at]! << 24) | (names[at + 1]! << 16) | (names[at + 2]! << 8) | names[at + 3]!) >>> 0;
-      keys[i] = prefix * span + i;
+      const bits =
+        ((names[at + 1]! << 24) | (names[at + 2]! << 16) | (names[at + 3]! << 8) | names[at + 4]!) >>> 0;
+      keys[next[names[at]!]!++] = (bits >>> less) * span + i;
+      if (effort.spend(10)) yield;
     }
-    keys.sort();
-    for (let i = 0; i < count; i++) {
-      const entry = keys[i]! % span;
-      let to = i;
-      while (to > 0 && compareNames(names, 20 * order[to - 1]!, names, 20 * entry) > 0) {
-        order[to] = order[to - 1]!;
-        to--;
+    for (let byte = 0; byte < 256; byte++) {
+      keys.subarray(starts[byte], ends[byte]).sort();
+      if (effort.spend(20 * (ends[byte]! - starts[byte]!))) yield;
+      for (let i = starts[byte]!; i < ends[byte]!; i++) {
+        const entry = keys[i]! % span;
+        let to = i;
+        while (to > starts[byte]! && compareNames(names, 20 * order[to - 1]!, names, 20 * entry) > 0) {
+          order[to] = order[to - 1]!;
+          to--;
+        }
+        order[to] = entry;
+        if (effort.spend(10)) yield;
       }
-      order[to] = entry;
     }
     return order;
   }

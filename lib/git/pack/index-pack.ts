@@ -7,7 +7,7 @@ import { Fsck, type FsckFinding, type FsckOptions, MAX_ATTRIBUTES_BYTES } from '
 import { type ObjectType, SMALL_BLOB_BYTES } from '../objects.ts';
 import { type Oid, oidBytes, oidFromBytes } from '../oid.ts';
 import type { PackContent } from '../ports.ts';
-import { Pace } from '../work.ts';
+import { inTurns, Pace } from '../work.ts';
 import { findCollision, openContent } from './collision.ts';
 import { BLOB, typeCode, typeName, writeEntryHeader } from './entry.ts';
 import type { EntryTable } from './entry-table.ts';
@@ -197,7 +197,7 @@ async function receive(
   }
   if (fsck.errors.length > 0) throw new FsckRefused(fsck.errors);
 
-  const index = writeIndex(table, checksum);
+  const index = await inTurns(writeIndex(table, checksum));
   const content: PackContent = spool.path
     ? { kind: 'file', packPath: spool.path, packSize: spool.size, index }
     : { kind: 'bytes', pack: Buffer.from(spool.read(0, spool.size)), index };

@@ -2,6 +2,8 @@ import { crc32, deflateSync } from 'node:zlib';
 import { readAhead } from '../batch-misses.ts';
 import { CorruptData } from '../corrupt-data.ts';
 import type { GitObject } from '../objects.ts';
+import { inSlices } from '../slices.ts';
+import { inTurns } from '../work.ts';
 import { CHUNK_BYTES, type CopiedPacks } from './copied-packs.ts';
 import {
   EntryHeader,
@@ -18,6 +20,7 @@ import type { ObjectList } from './object-list.ts';
 import type { Pack } from './pack-cache.ts';
 import type { PackObjects } from './pack-objects.ts';
 import { type SourceEntries, sourceEntries } from './source-entries.ts';
+import type { PackStore } from './store.ts';
 import { writeIndex } from './write-index.ts';
 
 export interface WritePackOptions {
@@ -90,17 +93,20 @@ export class PackWriter {
     return this.#rest !== undefined;
   }
 
-  /** The index, when everything is written. May throw BlockMiss and be called again. */
-  index(checksum: Uint8Array): Uint8Array {
+  /** The index, when everything is written. @param store that of the objects, from which packs were copied */
+  async index(store: PackStore, checksum: Uint8Array): Promise<Uint8Array> {
     const { names, count, packOf, packs, positions } = this.#list;
     const table = new EntryTable();
-    for (let i = 0; i < count; i++) {
-      const entry = table.add(this.#writtenAt(i), 0, 0, 0);
+    await inSlices(store, Number.POSITIVE_INFINITY, () => {
+      const i = table.count;
+      if (i === count) return true;
       const copied = this.#copied.has(packOf[i]!);
-      table.crcs[entry] = copied ? packs[packOf[i]!]!.index.crc(positions[i]!) : this.#crcs![i]!;
-    }
+      const crc = copied ? packs[packOf[i]!]!.index.crc(positions[i]!) : this.#crcs![i]!;
+      table.crcs[table.add(this.#writtenAt(i), 0, 0, 0)] = crc;
+      return false;
+    });
     table.names.set(names.subarray(0, 20 * count));
-    return writeIndex(table, checksum);
+    return inTurns(writeIndex(table, checksum));
   }
 
   /** The next bytes; empty at the end. May throw BlockMiss and be called again. */

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { CorruptData } from '../corrupt-data.ts';
 import { oidFromBytes } from '../oid.ts';
+import { Effort, type Steps } from '../work.ts';
 import type { EntryTable } from './entry-table.ts';
 import { sameName } from './object-names.ts';
 
@@ -9,9 +10,10 @@ import { sameName } from './object-names.ts';
  * @param checksum the pack's trailer
  * @throws CorruptData when an object occurs twice
  */
-export function writeIndex(table: EntryTable, checksum: Uint8Array): Uint8Array {
+export function* writeIndex(table: EntryTable, checksum: Uint8Array): Steps<Uint8Array> {
   const { count, names, offsets, crcs } = table;
-  const order = table.sortedByName();
+  const effort = new Effort();
+  const order = yield* table.sortedByName();
   let far = 0;
   for (let i = 0; i < count; i++) if (offsets[i]! >= 0x80000000) far++;
   const out = Buffer.alloc(8 + 1024 + 28 * count + 8 * far + 40);
@@ -41,6 +43,7 @@ export function writeIndex(table: EntryTable, checksum: Uint8Array): Uint8Array 
       out.writeBigUInt64BE(BigInt(offset), farAt);
       farAt += 8;
     }
+    if (effort.spend(20)) yield;
   }
   let below = 0;
   for (let byte = 0; byte < 256; byte++) {

@@ -41,6 +41,6 @@ export async function* writePack(
   }
   const checksum = sha.digest();
   if (copied.only) await checkTrailer(store, copied.only, checksum);
-  if (options.onIndex) options.onIndex(await store.run(() => writer.index(checksum)));
+  if (options.onIndex) options.onIndex(await writer.index(store, checksum));
   yield checksum;
 }

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { expect, it, vi } from 'vitest';
 import { gathered } from '../../../lib/git/archive/pieces.ts';
@@ -7,6 +8,8 @@ import { detectRenames } from '../../../lib/git/diff/renames.ts';
 import type { TreeChange } from '../../../lib/git/diff/tree-diff.ts';
 import type { ObjectStore, SyncObjects } from '../../../lib/git/objects.ts';
 import type { Oid } from '../../../lib/git/oid.ts';
+import { EntryTable } from '../../../lib/git/pack/entry-table.ts';
+import { writeIndex } from '../../../lib/git/pack/write-index.ts';
 import { parseCommit } from '../../../lib/git/parse.ts';
 import type { RawPath } from '../../../lib/git/tree/path.ts';
 import { atOnce, inTurns } from '../../../lib/git/work.ts';
@@ -41,6 +44,17 @@ it('a search for one file among many stops for others at each of them', async ()
   const all = [...changes('a', 'old', MANY), ...changes('z', 'new', 1)];
   const stops = await stopsOf(() => detectRenames(store, all));
   expect(stops).toBeGreaterThanOrEqual(4 * MANY);
+});
+
+it('the index of a pack of many objects is made beside other work', async () => {
+  const table = new EntryTable();
+  for (let n = 0; n < 20_000; n++) {
+    const entry = table.add(12 + n, 1, 1, 0);
+    table.names.set(createHash('sha1').update(`${n}`).digest(), 20 * entry);
+  }
+  // A few hundred nanoseconds for each object.
+  const stops = await stopsOf(() => inTurns(writeIndex(table, Buffer.alloc(20))));
+  expect(stops).toBeGreaterThanOrEqual(3);
 });
 
 it('a long text without ends of lines is looked at in pieces', () => {
