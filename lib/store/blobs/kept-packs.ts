@@ -17,8 +17,8 @@ const MAX_BYTES = 64 * 1024 * 1024;
 /** Names of packs that were sent lately, in this process. */
 const MAX_ASKED = 1000;
 
-/** Bytes of the largest index that is kept: that of some 70,000 objects. */
-const MAX_INDEX_BYTES = 2 * 1024 * 1024;
+/** Bytes of the largest index that is kept: that of 112,000 objects. Packs of more than 100,000 are made without one. */
+const MAX_INDEX_BYTES = 3 * 1024 * 1024;
 /** Copies are deleted after seven days; an older one may be gone before the pack is written that needs it. */
 const USED_FOR_MS = 6 * 24 * 60 * 60 * 1000;
 

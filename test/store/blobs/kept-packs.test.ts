@@ -100,8 +100,13 @@ test('a latest copy is not used in the last day before it is deleted', async () 
   expect(await packs.of('r5', 'b').latest()).toBeUndefined();
 });
 
+test('a copy is kept with the index of all that a clone is indexed of: 100,000 objects', async () => {
+  await send('r9', 'a', randomBytes(500), true, indexOf(100_000));
+  expect((await packs.of('r9', 'b').latest())!.description.objectCount).toBe(100_000);
+});
+
 test('a copy whose index is too large, or is never made, is not the latest', async () => {
-  await send('r6', 'a', randomBytes(500), true, indexOf(80_000));
+  await send('r6', 'a', randomBytes(500), true, indexOf(120_000));
   await send('r6', 'b', randomBytes(500), true);
   expect(await packs.of('r6', 'c').latest()).toBeUndefined();
   expect(await copyOf('r6', 'b')).toHaveLength(500);
