@@ -235,6 +235,13 @@ describe('an invalid tag creation is refused with a reason and changes nothing',
       { message: "Tag nest conflicts with another tag's name" },
     ],
     [{ tag_name: 't\0', ref: 'main' }, 400, { error: 'tag_name is invalid' }],
+    ...['a'.repeat(40), 'F'.repeat(64), `${'1'.repeat(40)}/x`].map(
+      (tag_name): [{ tag_name: string; ref: string }, number, { message: string }] => [
+        { tag_name, ref: 'main' },
+        400,
+        { message: 'You cannot create a tag with a SHA-1 or SHA-256 tag name.' },
+      ],
+    ),
     ...['a b', 'a..b', 'a^', ':', '/a', 'a/', '.a', 'a.lock', '-a', 'HEAD', 'x'.repeat(1025), 'a\nb'].map(
       (tag_name): [{ tag_name: string; ref: string }, number, { message: string }] => [
         { tag_name, ref: 'main' },
