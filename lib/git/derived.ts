@@ -5,6 +5,7 @@
 import { crc32 } from 'node:zlib';
 import { CorruptData } from './corrupt-data.ts';
 import { LruCache } from './lru-cache.ts';
+import { isRefused } from './maintenance/due.ts';
 import { BLOCK_SIZE, type BlockCache, BlockMiss, type CachedFile } from './pack/block-cache.ts';
 import type { DerivedContent, DerivedFile, DerivedFiles, DerivedKind, ObjectDatabase } from './ports.ts';
 import { warn } from './warnings.ts';
@@ -170,11 +171,11 @@ export class DerivedCache {
     this.#blocks = blocks;
   }
 
-  /** The file of that kind that the database lists, unless it is unusable. */
+  /** The file of that kind that the database lists, unless it is unusable or says that there can be none. */
   of(database: ObjectDatabase, kind: DerivedKind): OpenDerived | undefined {
     const source = database.derived;
     const description = source?.current(kind);
-    if (source === undefined || description === undefined) return undefined;
+    if (source === undefined || description === undefined || isRefused(description)) return undefined;
     const key = `${description.id} ${description.location}`;
     const open = this.#open.get(key)?.reopen(source) ?? new OpenDerived(description, source, this.#blocks);
     const file = this.#open.use(key, open);

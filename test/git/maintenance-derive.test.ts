@@ -6,17 +6,28 @@ import { bundleBuilder } from '../../lib/git/bundle-builder.ts';
 import { BroughtObjects } from '../../lib/git/commit-graph/brought-objects.ts';
 import { commitGraphBuilder } from '../../lib/git/commit-graph/build.ts';
 import { CommitTable } from '../../lib/git/commit-graph/commit-table.ts';
+import { CorruptData } from '../../lib/git/corrupt-data.ts';
 import { sealDerived } from '../../lib/git/derived.ts';
 import { deriveFiles } from '../../lib/git/maintenance/derive.ts';
 import type { DerivedBuilder } from '../../lib/git/maintenance/derived-builder.ts';
+import { dueKinds, REFUSED } from '../../lib/git/maintenance/due.ts';
 import type { MemoryRepository } from '../../lib/git/memory.ts';
-import { ZERO_OID } from '../../lib/git/oid.ts';
+import { ObjectMissing } from '../../lib/git/objects.ts';
+import { type Oid, ZERO_OID } from '../../lib/git/oid.ts';
 import { indexPack } from '../../lib/git/pack/index-pack.ts';
 import { PackStore } from '../../lib/git/pack/store.ts';
 import { mergedIndexBuilder } from '../../lib/git/pack/write-merged-index.ts';
-import type { DerivedKind, MaintainedObjects } from '../../lib/git/ports.ts';
+import type {
+  DerivedContent,
+  DerivedFile,
+  DerivedKind,
+  MaintainedObjects,
+  PackDescription,
+  Provenance,
+} from '../../lib/git/ports.ts';
 import type { RefDatabase } from '../../lib/git/ref-database.ts';
 import type { RefName } from '../../lib/git/refname.ts';
+import { LimitExceeded } from '../../lib/git/work.ts';
 import { addPack, makeHistory, packObjects, revParse, scratch, storeOf } from './pack-fixture.ts';
 
 // It would make way for the clock.
@@ -66,17 +77,57 @@ describe('a file that is made from the start each time', () => {
   });
 });
 
+/** A repository of which only the listing is asked. */
+class Listed {
+  packs = [{ id: 'pack', source: 'push', objectCount: 5_000, packSize: 1_000_000 }];
+  readonly files = new Map<DerivedKind, DerivedFile>();
+  readonly derived = {
+    current: (kind: DerivedKind) => this.files.get(kind),
+    open: ({ id }: DerivedFile) => ({
+      size: 0,
+      read: (): Promise<Uint8Array> => Promise.reject(new Error(id)),
+    }),
+  };
+
+  async listPacks() {
+    return this.packs;
+  }
+
+  async open(): Promise<never> {
+    throw new Error('no packs');
+  }
+
+  async newPack(): Promise<never> {
+    throw new Error('no packs');
+  }
+
+  async rollbackPack(): Promise<void> {}
+
+  async storeDerived(kind: DerivedKind, { size }: DerivedContent, provenance: Provenance) {
+    const file = { kind, id: `${kind} ${this.files.size}`, size, provenance, location: 'nowhere' };
+    this.files.set(kind, file);
+    return file;
+  }
+
+  /** Lists a file made of all packs. */
+  list(kind: DerivedKind, id: string, note = ''): void {
+    const provenance = {
+      packs: this.packs.map((pack) => pack.id),
+      objects: this.packs.reduce((sum, { objectCount }) => sum + objectCount, 0),
+      note,
+    };
+    this.files.set(kind, { kind, id, size: 10, provenance, location: 'nowhere' });
+  }
+
+  derive(builders: readonly DerivedBuilder[], ms = 60_000): Promise<boolean> {
+    const time = { deadline: Date.now() + 40_000, stopsAt: Date.now() + ms };
+    return deriveFiles(this as unknown as MaintainedObjects, {} as RefDatabase, time, builders);
+  }
+}
+
 describe('a file that was not done in its time', () => {
-  const packs = [{ id: 'pack', source: 'push', objectCount: 5_000, packSize: 1_000_000 }];
-  const objects = { listPacks: async () => packs, derived: { current: () => undefined } };
   const endless: DerivedBuilder = { kind: 'commit-graph', build: async () => undefined };
-  const derive = (ms: number) =>
-    deriveFiles(
-      objects as unknown as MaintainedObjects,
-      {} as RefDatabase,
-      { deadline: Date.now() + 40_000, stopsAt: Date.now() + ms },
-      [endless],
-    );
+  const derive = (ms: number) => new Listed().derive([endless], ms);
 
   test('is begun again in another run when little was left of this one', async () => {
     const warned = vi.spyOn(console, 'warn').mockImplementation(() => {});
@@ -88,6 +139,62 @@ describe('a file that was not done in its time', () => {
     const warned = vi.spyOn(console, 'warn').mockImplementation(() => {});
     expect(await derive(800_000)).toBe(true);
     expect(warned.mock.calls.flat().join()).toContain('derived file not built');
+  });
+});
+
+describe('a file that what was pushed does not allow', () => {
+  /** How often each maintenance tries. */
+  function failing(kind: DerivedKind, error: Error) {
+    const build = vi.fn(() => Promise.reject(error));
+    vi.spyOn(console, 'warn').mockImplementation(() => {});
+    return { builders: [{ kind, build }], build };
+  }
+  const more = { id: 'more', source: 'push', objectCount: 5_000, packSize: 1_000_000 };
+  const odd = new CorruptData('object-malformed', 'an object is named as one of two types');
+
+  test.each([
+    ['tip', odd],
+    ['bitmap', odd],
+    ['commit-graph', new CorruptData('limit', 'too many commits')],
+    ['object-index', new LimitExceeded('too much')],
+  ] as const)('is tried once, and again when it would be made anew: %s', async (kind, error) => {
+    const listed = new Listed();
+    if (kind === 'bitmap') listed.list('object-index', 'first');
+    const { builders, build } = failing(kind, error);
+    for (let n = 0; n < 3; n++) expect(await listed.derive(builders)).toBe(true);
+    expect(build).toHaveBeenCalledTimes(1);
+    const derived = (of: DerivedKind) => listed.files.get(of);
+    expect(dueKinds(listed.packs as PackDescription[], derived)).not.toContain(kind);
+    listed.packs = [more, ...listed.packs];
+    if (kind === 'bitmap') listed.list('object-index', 'second');
+    for (let n = 0; n < 3; n++) await listed.derive(builders);
+    expect(build).toHaveBeenCalledTimes(2);
+  });
+
+  test('is tried by each maintenance where it is storage that failed', async () => {
+    const { builders, build } = failing('tip', new ObjectMissing('a'.repeat(40) as Oid));
+    const listed = new Listed();
+    for (let n = 0; n < 3; n++) expect(await listed.derive(builders)).toBe(true);
+    expect(build).toHaveBeenCalledTimes(3);
+  });
+
+  test('leaves the older one where there is one', async () => {
+    const { builders, build } = failing('tip', odd);
+    const listed = new Listed();
+    listed.list('tip', 'older');
+    listed.packs = [more, ...listed.packs];
+    await listed.derive(builders);
+    expect(build).toHaveBeenCalledTimes(1);
+    expect(listed.files.get('tip')!.id).toBe('older');
+  });
+
+  test('is no file for those who read', async () => {
+    const note = `${REFUSED} of no index`;
+    const store = new PackStore(repository.objects);
+    await repository.storeDerived('tip', sealDerived(new Uint8Array(9)), { packs: [], objects: 0, note: '' });
+    expect(store.derived('tip')).toBeDefined();
+    await repository.storeDerived('tip', sealDerived(new Uint8Array(0)), { packs: [], objects: 0, note });
+    expect(store.derived('tip')).toBeUndefined();
   });
 });
 

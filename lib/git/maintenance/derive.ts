@@ -4,17 +4,24 @@ import { bundleBuilder } from '../bundle-builder.ts';
 import { BroughtObjects } from '../commit-graph/brought-objects.ts';
 import { commitGraphBuilder } from '../commit-graph/build.ts';
 import { CorruptData } from '../corrupt-data.ts';
+import { sealDerived } from '../derived.ts';
 import { ObjectMissing } from '../objects.ts';
 import { PackCache } from '../pack/pack-cache.ts';
 import { PackStore } from '../pack/store.ts';
 import { mergedIndexBuilder } from '../pack/write-merged-index.ts';
-import type { DerivedContent, DerivedKind, MaintainedObjects, Provenance } from '../ports.ts';
+import type {
+  DerivedContent,
+  DerivedKind,
+  MaintainedObjects,
+  PackDescription,
+  Provenance,
+} from '../ports.ts';
 import type { RefDatabase } from '../ref-database.ts';
 import { tipBuilder } from '../tree/build-tip.ts';
 import { warn } from '../warnings.ts';
 import { LimitExceeded } from '../work.ts';
 import type { DeriveContext, DerivedBuilder } from './derived-builder.ts';
-import { dueKinds, objectsIn } from './due.ts';
+import { dueKinds, isRefused, objectsIn, REFUSED } from './due.ts';
 
 /** In the order they are run. */
 const BUILDERS: readonly DerivedBuilder[] = [
@@ -38,7 +45,7 @@ interface Time {
 
 /**
  * Builds the derived files that are due. May be stopped at any step and called again. A file that needs more than the time
- * of a whole run is given up with a warning, and tried again when the repository is maintained for another reason.
+ * of a whole run, or that what was pushed does not allow, is given up with a warning, and tried again when it would be made anew.
  * @returns whether all is done
  * @throws PacksChanged, the adapter's I/O errors
  */
@@ -51,7 +58,8 @@ export async function deriveFiles(
   const listed = await objects.listPacks({ fresh: true });
   const due = dueKinds(listed, (kind) => objects.derived?.current(kind), asked);
   const both = due.includes('commit-graph') && due.includes('bitmap');
-  const context = { ...time, refs, brought: both ? new BroughtObjects() : undefined };
+  const brought = both ? new BroughtObjects() : undefined;
+  const context = { ...time, refs, brought };
   for (const builder of builders) {
     if (!due.includes(builder.kind)) continue;
     if (Date.now() > (context.brought?.isComplete ? time.stopsAt : time.deadline)) return false;
@@ -78,15 +86,11 @@ async function derive(
     if (made === undefined) {
       if (had < FAIR_CHANCE_MS) return false;
       warn('derived file not built', { kind, cause: `its ${Math.round(had / 1000)} seconds ended first` });
+      await noteRefusal(objects, kind, packs);
       return true;
     }
-    const provenance: Provenance = {
-      packs: packs.map(({ id }) => id),
-      objects: objectsIn(packs),
-      note: made.note,
-    };
     const file = await objects
-      .storeDerived(kind, made.content, provenance)
+      .storeDerived(kind, made.content, madeOf(packs, made.note))
       .finally(() => discard(made.content));
     // An incomplete file is due again.
     return !dueKinds(packs, (other) => (other === kind ? file : objects.derived?.current(other))).includes(
@@ -98,8 +102,33 @@ async function derive(
       error instanceof CorruptData || error instanceof LimitExceeded || error instanceof ObjectMissing;
     if (!known) throw error;
     warn('derived file not built', { kind, cause: String(error) });
+    if (isLasting(error)) await noteRefusal(objects, kind, packs);
     return true;
   }
+}
+
+const madeOf = (packs: readonly PackDescription[], note: string): Provenance => ({
+  packs: packs.map(({ id }) => id),
+  objects: objectsIn(packs),
+  note,
+});
+
+/** Whether it is what was pushed that allows no file: it will be the same the next time. Damage may be mended. */
+const isLasting = (error: unknown): boolean =>
+  error instanceof LimitExceeded ||
+  (error instanceof CorruptData && (error.code === 'object-malformed' || error.code === 'limit'));
+
+/** Notes that no file can be made of these packs, in the place of the file, unless an older one is still of use. */
+async function noteRefusal(
+  objects: MaintainedObjects,
+  kind: DerivedKind,
+  packs: readonly PackDescription[],
+): Promise<void> {
+  const former = objects.derived?.current(kind);
+  // A bitmap is of none once its index is replaced.
+  if (former !== undefined && !isRefused(former) && kind !== 'bitmap') return;
+  const index = objects.derived?.current('object-index')?.id ?? '';
+  await objects.storeDerived(kind, sealDerived(new Uint8Array(0)), madeOf(packs, `${REFUSED} ${index}`));
 }
 
 async function discard(content: DerivedContent): Promise<void> {

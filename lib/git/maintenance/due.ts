@@ -24,7 +24,8 @@ const DUE: Partial<Record<DerivedKind, IsDue>> = {
   // Its bit positions are those of the index, so each new index needs a new bitmap.
   bitmap: (packs, file, others) => {
     const index = others('object-index');
-    return isUncovered(packs, index) || (index !== undefined && file?.provenance.note !== index.id);
+    const lacks = index !== undefined && !isRefused(index) && !file?.provenance.note.endsWith(index.id);
+    return isUncovered(packs, index) || lacks;
   },
 };
 
@@ -34,6 +35,12 @@ const MAX_BUNDLE_BYTES = 400 * 2 ** 20;
 
 /** Prefix of a builder's note: the deadline passed first, so the file is usable but due again. */
 export const UNFINISHED = 'unfinished';
+/**
+ * Prefix of the note of an empty file: none can be made of these objects. It is tried again when one would be made anew, of
+ * others.
+ */
+export const REFUSED = 'refused';
+export const isRefused = ({ provenance }: DerivedFile): boolean => provenance.note.startsWith(REFUSED);
 /** With more objects, nothing is derived: each takes about 200 bytes of memory. */
 const MAX_OBJECTS = 4_000_000;
 
