@@ -6,14 +6,14 @@ import { Closures, readBitmap, writeBitmap } from '../../lib/git/bitmap/bitmap-f
 import { Bits } from '../../lib/git/bitmap/bits.ts';
 import { bitmapBuilder } from '../../lib/git/bitmap/build-bitmap.ts';
 import { compress, compressedEnd, xorCompressed } from '../../lib/git/bitmap/ewah.ts';
-import { openBitmap } from '../../lib/git/bitmap/open.ts';
+import { type OpenedBitmap, openBitmap } from '../../lib/git/bitmap/open.ts';
 import { reachedObjects } from '../../lib/git/bitmap/reached-objects.ts';
 import { BroughtObjects } from '../../lib/git/commit-graph/brought-objects.ts';
 import { commitGraphBuilder } from '../../lib/git/commit-graph/build.ts';
 import { CorruptData } from '../../lib/git/corrupt-data.ts';
 import { sealDerived } from '../../lib/git/derived.ts';
 import { collect } from '../../lib/git/maintenance/collect.ts';
-import type { DerivedBuilder } from '../../lib/git/maintenance/derived-builder.ts';
+import type { DeriveContext, DerivedBuilder } from '../../lib/git/maintenance/derived-builder.ts';
 import { MemoryRepository } from '../../lib/git/memory.ts';
 import { type Oid, ZERO_OID } from '../../lib/git/oid.ts';
 import type { Unpacked } from '../../lib/git/pack/build-pack.ts';
@@ -213,42 +213,52 @@ describe('over a repository', () => {
       const [to, name] = line.split(' ') as [Oid, RefName];
       if (await store.has(to)) await made.refs.compareAndSwap([{ name, from: ZERO_OID, to }]);
     }
-    for (const builder of [mergedIndexBuilder, bitmapBuilder]) {
-      const packs = await made.objects.listPacks();
-      const { content, note } = (await builder.build({
-        store: new PackStore(made.objects),
-        refs: made.refs,
-        packs,
-        deadline: Number.POSITIVE_INFINITY,
-        stopsAt: Number.POSITIVE_INFINITY,
-      }))!;
-      await made.storeDerived(builder.kind, content, { packs: packs.map(({ id }) => id), objects: 0, note });
-    }
+    await derive(made, mergedIndexBuilder);
+    await derive(made, bitmapBuilder);
     return made;
   }
 
-  async function build(builder: DerivedBuilder, of: MemoryRepository, brought?: BroughtObjects) {
+  async function derive(
+    made: MemoryRepository,
+    builder: DerivedBuilder,
+    former?: OpenedBitmap,
+  ): Promise<void> {
+    const packs = await made.objects.listPacks();
+    const { content, note } = (await builder.build({
+      store: new PackStore(made.objects),
+      refs: made.refs,
+      packs,
+      deadline: Number.POSITIVE_INFINITY,
+      stopsAt: Number.POSITIVE_INFINITY,
+      formerBitmap: async () => former,
+    }))!;
+    await made.storeDerived(builder.kind, content, { packs: packs.map(({ id }) => id), objects: 0, note });
+  }
+
+  type Known = Pick<DeriveContext, 'brought' | 'formerBitmap'>;
+
+  async function build(builder: DerivedBuilder, of: MemoryRepository, known: Known = {}) {
     const packs = await of.objects.listPacks();
     const store = new PackStore(of.objects);
     const forever = { deadline: Number.POSITIVE_INFINITY, stopsAt: Number.POSITIVE_INFINITY };
-    const { content } = (await builder.build({ store, refs: of.refs, packs, ...forever, brought }))!;
+    const { content } = (await builder.build({ store, refs: of.refs, packs, ...forever, ...known }))!;
     return Buffer.from((content as Extract<DerivedContent, { kind: 'bytes' }>).bytes);
   }
 
-  describe('made of what commits bring, as the builder of the commit-graph noted it', () => {
-    const reads = vi.spyOn(PackObjects.prototype, 'readAt');
-    afterAll(() => reads.mockRestore());
+  const reads = vi.spyOn(PackObjects.prototype, 'readAt');
+  afterAll(() => reads.mockRestore());
 
+  describe('made of what commits bring, as the builder of the commit-graph noted it', () => {
     test('is the same file, and hardly an object is read for it', async () => {
       reads.mockClear();
       const walked = await build(bitmapBuilder, repository);
       const withoutIt = reads.mock.calls.length;
       const brought = new BroughtObjects();
-      const graph = await build(commitGraphBuilder, repository, brought);
+      const graph = await build(commitGraphBuilder, repository, { brought });
       expect(graph.equals(await build(commitGraphBuilder, repository))).toBe(true);
       expect(brought.isComplete).toBe(true);
       reads.mockClear();
-      expect((await build(bitmapBuilder, repository, brought)).equals(walked)).toBe(true);
+      expect((await build(bitmapBuilder, repository, { brought })).equals(walked)).toBe(true);
       expect(reads.mock.calls.length).toBeLessThan(withoutIt / 4);
     });
 
@@ -259,12 +269,58 @@ describe('over a repository', () => {
       const early = revParse(path, 'main~4');
       await made.refs.compareAndSwap([{ name, from: ZERO_OID, to: early }]);
       const brought = new BroughtObjects();
-      await build(commitGraphBuilder, made, brought);
+      await build(commitGraphBuilder, made, { brought });
       expect(brought.isComplete).toBe(true);
       const late = { name: 'refs/heads/late' as RefName, from: ZERO_OID, to: revParse(path, 'main') };
       await made.refs.compareAndSwap([late]);
       const walked = await build(bitmapBuilder, made);
-      expect((await build(bitmapBuilder, made, brought)).equals(walked)).toBe(true);
+      expect((await build(bitmapBuilder, made, { brought })).equals(walked)).toBe(true);
+    });
+  });
+
+  describe('made of the former one, when its index is replaced', () => {
+    /** A repository that grew, and whose packs were merged, since its bitmap was made; and that bitmap. */
+    async function grown() {
+      const made = new MemoryRepository();
+      for (const revisions of [['main~8'], ['main~4', '^main~8']]) await push(made, revisions);
+      const early = { name: 'refs/heads/early' as RefName, from: ZERO_OID, to: revParse(path, 'main~4') };
+      await made.refs.compareAndSwap([early]);
+      await derive(made, mergedIndexBuilder);
+      await derive(made, bitmapBuilder);
+      const former = (await openBitmap(new PackStore(made.objects)))!;
+      const packs = await made.objects.listPacks();
+      await push(made, ['--all', '^main~4']);
+      await merge(made, packs);
+      const main = { name: 'refs/heads/main' as RefName, from: ZERO_OID, to: revParse(path, 'main') };
+      await made.refs.compareAndSwap([main]);
+      await derive(made, mergedIndexBuilder);
+      return { made, former };
+    }
+
+    test('is accepted by git, and no tree is read for it that the former one has', async () => {
+      const { made, former } = await grown();
+      reads.mockClear();
+      const trees = () => reads.mock.results.filter(({ value }) => value?.type === 'tree').length;
+      await build(bitmapBuilder, made);
+      const withoutIt = trees();
+      reads.mockClear();
+      await derive(made, bitmapBuilder, former);
+      expect(trees()).toBeLessThanOrEqual(withoutIt - former.bitmap.types.trees.count());
+      await acceptedByGit(made);
+    });
+
+    test('is walked for where the index lacks an object that the former one has', async () => {
+      const { made, former } = await grown();
+      const walked = await build(bitmapBuilder, made);
+      const { names } = former.index;
+      const index = Object.assign(Object.create(former.index) as typeof former.index, {
+        names: Buffer.concat([names.subarray(0, -20), Buffer.alloc(20, 0xff)]),
+      });
+      expect(
+        (await build(bitmapBuilder, made, { formerBitmap: async () => ({ ...former, index }) })).equals(
+          walked,
+        ),
+      ).toBe(true);
     });
   });
 
@@ -274,18 +330,20 @@ describe('over a repository', () => {
     return Buffer.from(await of.objects.derived!.open(file).read(0, file.size));
   };
 
-  test('is accepted by git, which verifies every closure', async () => {
+  test('is accepted by git, which verifies every closure', () => acceptedByGit(repository));
+
+  async function acceptedByGit(of: MemoryRepository): Promise<void> {
     using bare = scratch();
-    const refs = (await repository.refs.all()).refs;
-    await writeRepository(bare.path, repository.objects, await repository.objects.listPacks(), refs);
-    const index = await derivedBytes(repository, 'object-index');
-    const bitmap = await derivedBytes(repository, 'bitmap');
+    const refs = (await of.refs.all()).refs;
+    await writeRepository(bare.path, of.objects, await of.objects.listPacks(), refs);
+    const index = await derivedBytes(of, 'object-index');
+    const bitmap = await derivedBytes(of, 'bitmap');
     const directory = join(bare.path, 'objects/pack');
     writeFileSync(join(directory, 'multi-pack-index'), index);
     const checksum = index.subarray(-20).toString('hex');
     writeFileSync(join(directory, `multi-pack-index-${checksum}.bitmap`), bitmap);
     git(bare.path, ['multi-pack-index', 'verify']);
-    const opened = (await openBitmap(new PackStore(repository.objects)))!;
+    const opened = (await openBitmap(new PackStore(of.objects)))!;
     const { closures } = opened.bitmap;
     expect(closures.count).toBeGreaterThan(2);
     for (const position of closures.positions()) {
@@ -294,8 +352,12 @@ describe('over a repository', () => {
       git(bare.path, ['rev-list', '--test-bitmap', Buffer.from(name).toString('hex')]);
     }
     const counted = git(bare.path, ['rev-list', '--objects', '--use-bitmap-index', '--all', '--count']);
-    expect(counted.toString().trim()).toBe(String(revList(path, ['--all']).length));
-  });
+    const reached = revList(
+      path,
+      refs.map(({ oid }) => oid),
+    );
+    expect(counted.toString().trim()).toBe(String(reached.length));
+  }
 
   const cases: [string, string[], string[]][] = [
     ['everything', ['--all'], []],

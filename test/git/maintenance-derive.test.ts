@@ -198,6 +198,47 @@ describe('a file that what was pushed does not allow', () => {
   });
 });
 
+test('the builder of a bitmap can read the former one, with the index that was just replaced', async () => {
+  const listed = new Listed();
+  listed.list('object-index', 'former index');
+  listed.list('bitmap', 'former bitmap', 'former index');
+  listed.packs = [{ id: 'more', source: 'push', objectCount: 5_000, packSize: 1_000_000 }, ...listed.packs];
+  const warned = vi.spyOn(console, 'warn').mockImplementation(() => {});
+  const builders: DerivedBuilder[] = [
+    { kind: 'object-index', build: async () => ({ content: sealDerived(new Uint8Array(1)), note: '' }) },
+    {
+      kind: 'bitmap',
+      build: async ({ formerBitmap }) => {
+        expect(listed.files.get('object-index')!.id).not.toBe('former index');
+        expect(await formerBitmap!()).toBeUndefined();
+        return { content: sealDerived(new Uint8Array(1)), note: listed.files.get('object-index')!.id };
+      },
+    },
+  ];
+  expect(await listed.derive(builders)).toBe(true);
+  // It was looked for there.
+  expect(warned.mock.calls.flat().join()).toContain('former index');
+});
+
+test('what commits bring is forgotten once the bitmap is made of it', async () => {
+  let brought: BroughtObjects | undefined;
+  const listed = new Listed();
+  listed.list('object-index', 'index');
+  const builders = (['commit-graph', 'bitmap'] as const).map(
+    (kind): DerivedBuilder => ({
+      kind,
+      build: async (context) => {
+        brought = context.brought;
+        if (kind === 'commit-graph') brought!.begin(new CommitTable(), 0);
+        expect(brought!.isComplete).toBe(true);
+        return { content: sealDerived(new Uint8Array(1)), note: kind === 'bitmap' ? 'index' : '' };
+      },
+    }),
+  );
+  expect(await listed.derive(builders)).toBe(true);
+  expect(brought!.commits).toBeUndefined();
+});
+
 test.each([
   ['both are made in one run', [], true],
   ['one of them is there', ['commit-graph' as const], false],

@@ -73,6 +73,11 @@ export class Closures {
     this.#enter(position, smaller ? change : whole, 0, smaller ? 1 : 0);
   }
 
+  /** Adds a closure that is compressed already. @param xorOffset how many entries before it the one to XOR with is; 0 for none */
+  addChange(position: number, compressed: Uint8Array, xorOffset: number): void {
+    this.#enter(position, compressed, 0, xorOffset);
+  }
+
   *entries(): Generator<{ position: number; xorOffset: number; bytes: Uint8Array }> {
     for (const [number, { bytes, at, xorOffset }] of this.#stored.entries()) {
       yield {

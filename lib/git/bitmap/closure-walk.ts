@@ -27,7 +27,7 @@ const MAX_TAGS = 1000;
  */
 export class ClosureWalk implements ReadAhead {
   readonly #numbers: Numbering;
-  readonly #closures: Closures;
+  readonly #closures: Pick<Closures, 'get'>;
   readonly #reach: ObjectSet;
   readonly #tips: readonly Oid[];
   /** Objects that need not be added. This set must be closed too. */
@@ -51,7 +51,7 @@ export class ClosureWalk implements ReadAhead {
 
   constructor(
     numbers: Numbering,
-    closures: Closures,
+    closures: Pick<Closures, 'get'>,
     reach: ObjectSet,
     tips: readonly Oid[],
     options: {

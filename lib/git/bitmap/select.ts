@@ -14,6 +14,13 @@ const RECENT_COMMITS = 20_000;
 const MAX_INTERVAL = 5000;
 const SLICE_MS = 30;
 
+/** Closures of a former selection. */
+export interface KnownClosures {
+  /** Whether the selection was made of this commit too. */
+  covers(number: number): boolean;
+  has(number: number): boolean;
+}
+
 interface Row {
   readonly number: number;
   readonly parents: readonly number[];
@@ -33,6 +40,7 @@ export class CommitSelection {
   readonly #numbers: Numbering;
   readonly #tips: readonly Oid[];
   readonly #history: NumberedHistory | undefined;
+  readonly #known: KnownClosures | undefined;
   #tip = 0;
   readonly #queue = new CommitQueue();
   readonly #rows = new Map<number, Row>();
@@ -42,11 +50,20 @@ export class CommitSelection {
   /**
    * @param tips commits
    * @param history of all that they reach
+   * @param known of a former selection, which is kept where it goes
    */
-  constructor(numbers: Numbering, tips: readonly Oid[], history?: NumberedHistory) {
+  constructor(
+    numbers: Numbering,
+    tips: readonly Oid[],
+    {
+      history,
+      known,
+    }: { readonly history?: NumberedHistory | undefined; readonly known?: KnownClosures | undefined },
+  ) {
     this.#numbers = numbers;
     this.#tips = tips;
     this.#history = history;
+    this.#known = known;
   }
 
   /** Works for some milliseconds, and notes the type of all commits. @returns whether all are read */
@@ -100,8 +117,7 @@ export class CommitSelection {
         i < RECENT_COMMITS
           ? RECENT_INTERVAL
           : Math.min(MAX_INTERVAL, RECENT_INTERVAL + ((i - RECENT_COMMITS) >> 2));
-      // From half the interval on, take a merge; at its end, take any commit.
-      const due = i === 0 || since >= distance || (2 * since >= distance && row.parents.length > 1);
+      const due = i === 0 || this.#isDue(row, since / distance);
       if (!due && !(row.isTip && tips < MAX_TIPS)) continue;
       if (row.isTip) tips++;
       if (due) since = 0;
@@ -109,6 +125,14 @@ export class CommitSelection {
     }
     this.#countGenerations();
     return [...chosen].sort((a, b) => a.generation - b.generation).map(({ number }) => number);
+  }
+
+  /** @param share of the interval that has passed */
+  #isDue({ number, parents }: Row, share: number): boolean {
+    // Former ones are half an interval apart, at most a whole one.
+    if (this.#known?.covers(number)) return share >= 2 || (share >= 0.5 && this.#known.has(number));
+    // From half the interval on, take a merge; at its end, take any commit.
+    return share >= 1 || (share >= 0.5 && parents.length > 1);
   }
 
   /** Commit dates may be wrong: generation numbers tell which commit is an ancestor. */

@@ -68,7 +68,10 @@ export class BroughtObjects {
   giveUp(): void {
     this.commits = undefined;
     this.names = new NameTable();
+    this.kinds = new Uint8Array(0);
     this.#numbers = new Uint32Array(0);
+    this.#starts = new Uint32Array(0);
+    this.#lengths = new Uint32Array(0);
     this.#used = 0;
   }
 

@@ -37,15 +37,19 @@ export async function compact(
   }
 }
 
-/** A store over these packs only, with a small cache, because nothing is read twice. */
-export function storeOver(objects: MaintainedObjects, packs: readonly PackDescription[]): PackStore {
+/** A store over these packs and derived files only, with a small cache, because nothing is read twice. */
+export function storeOver(
+  objects: MaintainedObjects,
+  packs: readonly PackDescription[],
+  derived = objects.derived,
+): PackStore {
   const cache = new PackCache({ blockBytes: 64 * 2 ** 20, baseBytes: 32 * 2 ** 20, indexBytes: 0 });
   const database = {
     listPacks: async () => packs,
     open: objects.open.bind(objects),
     newPack: objects.newPack.bind(objects),
     rollbackPack: objects.rollbackPack.bind(objects),
-    ...(objects.derived ? { derived: objects.derived } : {}),
+    ...(derived && { derived }),
   };
   return new PackStore(database, { cache });
 }

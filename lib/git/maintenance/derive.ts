@@ -1,5 +1,6 @@
 import { rm } from 'node:fs/promises';
 import { bitmapBuilder } from '../bitmap/build-bitmap.ts';
+import { type OpenedBitmap, openBitmap } from '../bitmap/open.ts';
 import { bundleBuilder } from '../bundle-builder.ts';
 import { BroughtObjects } from '../commit-graph/brought-objects.ts';
 import { commitGraphBuilder } from '../commit-graph/build.ts';
@@ -11,6 +12,7 @@ import { PackStore } from '../pack/store.ts';
 import { mergedIndexBuilder } from '../pack/write-merged-index.ts';
 import type {
   DerivedContent,
+  DerivedFile,
   DerivedKind,
   MaintainedObjects,
   PackDescription,
@@ -20,6 +22,7 @@ import type { RefDatabase } from '../ref-database.ts';
 import { tipBuilder } from '../tree/build-tip.ts';
 import { warn } from '../warnings.ts';
 import { LimitExceeded } from '../work.ts';
+import { storeOver } from './compact.ts';
 import type { DeriveContext, DerivedBuilder } from './derived-builder.ts';
 import { dueKinds, isRefused, objectsIn, REFUSED } from './due.ts';
 
@@ -59,13 +62,24 @@ export async function deriveFiles(
   const due = dueKinds(listed, (kind) => objects.derived?.current(kind), asked);
   const both = due.includes('commit-graph') && due.includes('bitmap');
   const brought = both ? new BroughtObjects() : undefined;
-  const context = { ...time, refs, brought };
+  const context = { ...time, refs, brought, formerBitmap: bitmapNow(objects) };
   for (const builder of builders) {
     if (!due.includes(builder.kind)) continue;
     if (Date.now() > (context.brought?.isComplete ? time.stopsAt : time.deadline)) return false;
     if (!(await derive(objects, builder, context))) return false;
+    if (builder.kind === 'bitmap') brought?.giveUp();
   }
   return true;
+}
+
+/** Reads the bitmap that is listed now, also when its index is replaced meanwhile. */
+function bitmapNow(objects: MaintainedObjects): () => Promise<OpenedBitmap | undefined> {
+  const kinds = ['object-index', 'bitmap'] as const;
+  const now = new Map<DerivedKind, DerivedFile | undefined>(
+    kinds.map((kind) => [kind, objects.derived?.current(kind)]),
+  );
+  const open = (file: DerivedFile) => objects.derived!.open(file);
+  return () => openBitmap(storeOver(objects, [], { current: (kind) => now.get(kind), open }));
 }
 
 async function derive(

@@ -1,3 +1,4 @@
+import type { OpenedBitmap } from '../bitmap/open.ts';
 import type { BroughtObjects } from '../commit-graph/brought-objects.ts';
 import type { PackStore } from '../pack/store.ts';
 import type { DerivedContent, DerivedKind, PackDescription } from '../ports.ts';
@@ -19,6 +20,8 @@ export interface DeriveContext {
    * take until `stopsAt`.
    */
   readonly brought?: BroughtObjects | undefined;
+  /** The bitmap that was listed before this run replaced its index. */
+  readonly formerBitmap?: () => Promise<OpenedBitmap | undefined>;
 }
 
 /** Builds one kind of file; `due.ts` decides when. */
