@@ -1,19 +1,26 @@
 /** Repositories crafted to be slow: valid, but extreme in one dimension. */
 import { createHash } from 'node:crypto';
+import { rm } from 'node:fs/promises';
 import { deflateSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
+import { reachedObjects } from '../../lib/git/bitmap/reached-objects.ts';
+import { bundleBuilder } from '../../lib/git/bundle-builder.ts';
 import { History } from '../../lib/git/history.ts';
+import { collect } from '../../lib/git/maintenance/collect.ts';
+import { deriveFiles } from '../../lib/git/maintenance/derive.ts';
 import { MemoryRepository } from '../../lib/git/memory.ts';
 import { EMPTY_TREE, type Oid, ZERO_OID } from '../../lib/git/oid.ts';
+import type { Unpacked } from '../../lib/git/pack/build-pack.ts';
 import { BLOB, OFS_DELTA, writeDistance, writeEntryHeader } from '../../lib/git/pack/entry.ts';
 import { indexPack } from '../../lib/git/pack/index-pack.ts';
 import { PackStore } from '../../lib/git/pack/store.ts';
-import { encodeCommit, hashObject } from '../../lib/git/parse.ts';
+import { encodeCommit, encodeTree, hashObject } from '../../lib/git/parse.ts';
 import { enumerate } from '../../lib/git/reachable.ts';
 import type { RefName } from '../../lib/git/refname.ts';
 import { advertise } from '../../lib/git/wire/advertise.ts';
 import { lsRefs, parseLsRefs } from '../../lib/git/wire/ls-refs.ts';
 import { buildPack } from '../harness/build-pack.ts';
+import { maintained } from './maintenance-fixture.ts';
 import { addPack } from './pack-fixture.ts';
 
 const person = { name: 'A', email: 'a@example.com', seconds: 1_700_000_000, timezone: '+0000' };
@@ -125,4 +132,59 @@ it('100,000 refs are advertised as a stream, and a single one can be requested',
   let listed = 0;
   for await (const piece of await lsRefs(many, parseLsRefs(prefixes))) listed += piece.length;
   expect(listed).toBeGreaterThan(3_000_000);
+});
+
+it('trees of 5,000 levels survive all of maintenance', async () => {
+  const LEVELS = 5000;
+  const objects: Unpacked[] = [];
+  const put = (type: Unpacked['type'], data: Uint8Array): Oid => {
+    objects.push({ type, data });
+    return hashObject(type, data);
+  };
+  /** A commit of one file so deep. */
+  const commitOfFile = (text: string, parents: readonly Oid[]): Oid => {
+    let below = put('tree', encodeTree([{ mode: 0o100644, name: 'f', oid: put('blob', Buffer.from(text)) }]));
+    for (let level = 1; level < LEVELS; level++)
+      below = put('tree', encodeTree([{ mode: 0o040000, name: 'd', oid: below }]));
+    return put(
+      'commit',
+      encodeCommit({ tree: below, parents, author: person, committer: person, message: text }),
+    );
+  };
+  const first = commitOfFile('first', []);
+  const second = commitOfFile('second', [first]);
+  const reachable = objects.length;
+  const dropped = commitOfFile('dropped', [first]);
+  const repository = new MemoryRepository();
+  const built = buildPack(objects);
+  if (built.content.kind !== 'bytes') throw new Error('expected bytes');
+  // As a push: with all checks.
+  await addPack(repository, await indexPack([built.content.pack]));
+  const move = (name: string, from: Oid, to: Oid) =>
+    repository.refs.compareAndSwap([{ name: `refs/heads/${name}` as RefName, from, to }]);
+  await move('main', ZERO_OID, second);
+  await move('dropped', ZERO_OID, dropped);
+  const maintenance = maintained(repository);
+  const time = { deadline: Number.POSITIVE_INFINITY, stopsAt: Number.POSITIVE_INFINITY };
+  const made = () =>
+    (['commit-graph', 'tip', 'object-index', 'bitmap'] as const).map((kind) => {
+      const { size, provenance } = repository.objects.derived!.current(kind)!;
+      return size > 0 && !/^(?:refused|unfinished)/.test(provenance.note);
+    });
+  expect(await deriveFiles(maintenance, repository.refs, time)).toBe(true);
+  expect(made()).toEqual([true, true, true, true]);
+
+  await move('dropped', dropped, ZERO_OID);
+  const garbage = objects.length - reachable;
+  const collected = await collect(maintenance, repository.refs, { epoch: 1, now: new Date() });
+  expect(collected).toEqual({ garbage, resurrected: 0 });
+  // Made anew, by a walk beside the graph that is there.
+  expect(await deriveFiles(maintenance, repository.refs, time)).toBe(true);
+  expect(made()).toEqual([true, true, true, true]);
+  const store = new PackStore(repository.objects);
+  expect((await reachedObjects(store, { include: [second] }))!.count).toBe(reachable);
+  const packs = await repository.objects.listPacks();
+  const bundle = (await bundleBuilder.build({ store, refs: repository.refs, packs, ...time }))!;
+  if (bundle.content.kind === 'file') await rm(bundle.content.path);
+  expect(bundle.content.size).toBeGreaterThan(reachable * 20);
 });
