@@ -131,12 +131,14 @@ export const unavailable = (text = '503 Service Unavailable') => new DomainError
 
 /**
  * The error to show the caller: a domain error as it is, 413 where a repository's content passes a limit of the Git
- * engine that the rule did not translate, 503 for an unavailable store or a busy thread, 400 for an invalid page token;
+ * engine that the rule did not translate, 404 where an object is not what another one names it as, 503 for an unavailable store or a busy thread, 400 for an invalid page token;
  * undefined for everything else (an internal error).
  */
 export function domainErrorOf(error: unknown): DomainError | undefined {
   if (error instanceof DomainError) return error;
   if (isLimit(error)) return tooLarge(`413 Request Entity Too Large: ${error.message}`);
+  // A push may name what it does not bring as something else.
+  if (error instanceof CorruptData && error.code === 'object-malformed') return notFound('Object');
   if (error instanceof ThreadBusy) return unavailable();
   if (!(error instanceof StoreError)) return undefined;
   if (error.code === 'unavailable') return unavailable();

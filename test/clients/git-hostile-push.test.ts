@@ -215,3 +215,52 @@ test('a refusal has the words of git itself', async () => {
   expect(pushed.code).not.toBe(0);
   expect(await git.ok(git.home, 'ls-remote', url)).not.toContain('refs/heads/bad');
 });
+
+/** The pack of a commit without a parent, with these trees. */
+function odd(tree: string, trees: readonly Buffer[]) {
+  const commit = Buffer.from(
+    `tree ${tree}\nauthor A <a@b> 1700000000 +0000\ncommitter A <a@b> 1700000000 +0000\n\nodd\n`,
+  );
+  const entries = [
+    entry(COMMIT, commit.length, deflateSync(commit)),
+    ...trees.map((data) => entry(TREE, data.length, deflateSync(data))),
+  ];
+  return { id: idOf('commit', commit), pack: packOf(entries) };
+}
+
+test('a tree that names as something else what the push does not bring is read without a failure of ours', async () => {
+  const blob = await git.ok(clone, 'rev-parse', 'main:f');
+  const named = (mode: string, name: string, id: string) =>
+    Buffer.concat([Buffer.from(`${mode} ${name}\0`), Buffer.from(id, 'hex')]);
+  const tree = Buffer.concat([named('100644', 'c', main), named('40000', 'd', blob)]);
+  const { id, pack } = odd(idOf('tree', tree), [tree]);
+  const { text } = await push([`${'0'.repeat(40)} ${id} refs/heads/odd`], pack);
+  expect(text).toContain('ok refs/heads/odd');
+  const failed: string[] = [];
+  for (const path of [
+    'tree?ref=odd',
+    'tree?ref=odd&recursive=true',
+    'tree?ref=odd&path=d',
+    'tree?ref=odd&path=c',
+    'files/c?ref=odd',
+    'files/c/raw?ref=odd',
+    'files/c/blame?ref=odd',
+    'files/d%2Fx?ref=odd',
+    'archive.tar.gz?sha=odd',
+    'archive.zip?sha=odd&path=d',
+    'commits?ref_name=odd&path=d%2Fx',
+    'commits?ref_name=odd&with_stats=true',
+    `commits/${id}`,
+    `commits/${id}/diff`,
+    'compare?from=main&to=odd',
+    `blobs/${main}`,
+    `blobs/${main}/raw`,
+  ]) {
+    const answer = await service.call('GET', `/projects/ada%2Ftarget/repository/${path}`, { token });
+    if (answer.status >= 500) failed.push(`${path}: ${answer.status}`);
+  }
+  expect(failed).toEqual([]);
+  expect((await push([`${id} ${'0'.repeat(40)} refs/heads/odd`], Buffer.alloc(0))).text).toContain(
+    'ok refs/heads/odd',
+  );
+});
