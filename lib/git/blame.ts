@@ -155,7 +155,7 @@ class BlameWalk {
   step(objects: SyncObjects): boolean {
     const node = this.#queue.peek();
     if (node === undefined) return true;
-    if (this.#budget.visited === LOAD_GRAPH_AFTER_WITH_PATH) this.#graph.load();
+    if (this.#budget.visited >= LOAD_GRAPH_AFTER_WITH_PATH) this.#graph.load();
     const origin = this.#origins.get(node)![0]!;
     const known = this.#known.of(origin.path)?.get(node.oid);
     if (known !== undefined) {
@@ -163,12 +163,14 @@ class BlameWalk {
       for (const range of knownOf(origin.spans, known)) this.#done.push(range);
       return false;
     }
-    const parents = this.#graph.parentsOfFirst(objects, node, this.#queue);
-    if (parents[0] && !this.#graph.mayChange(node, this.#bloomKeys(origin.path))) {
+    const passed = this.#graph.pass(node, this.#bloomKeys(origin.path));
+    if (passed !== undefined) {
       this.#finishFirst(node);
-      this.#passTo(parents[0], origin, origin.spans);
+      this.#budget.spend(passed.count - 1);
+      this.#passTo(passed.end, origin, origin.spans);
       return false;
     }
+    const parents = this.#graph.parentsOfFirst(objects, node, this.#queue);
     const versions = this.#versions(objects, node);
     const whole = parents.findIndex((_, i) => versions[i]?.entry.oid === origin.entry.oid);
     if (whole >= 0) {

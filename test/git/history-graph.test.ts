@@ -4,7 +4,13 @@ import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vite
 import { sealDerived } from '../../lib/git/derived.ts';
 import { KnownHistory } from '../../lib/git/history/known.ts';
 import { LOAD_GRAPH_AFTER } from '../../lib/git/history/log-query.ts';
-import { type CommitNode, History, type LogQuery } from '../../lib/git/history.ts';
+import {
+  type CommitNode,
+  History,
+  HistoryLimit,
+  type LogQuery,
+  type WalkBounds,
+} from '../../lib/git/history.ts';
 import type { MemoryRepository } from '../../lib/git/memory.ts';
 import { ObjectMissing, type ObjectStore, type SyncObjects } from '../../lib/git/objects.ts';
 import type { Oid } from '../../lib/git/oid.ts';
@@ -166,6 +172,22 @@ describe.each([
     await keepGraph(repository);
     for (const [i, ask] of questions.entries()) expect(await cost(ask), String(i)).toBe(0);
     expect(await cost(path)).toBeLessThan(without / 2);
+  });
+
+  test('commits that did not change a path are passed without nodes for them, and count', async () => {
+    await keepGraph(repository);
+    const [main, path] = [fixture.oid('main'), 'never/was' as RawPath];
+    const asks: ((history: History, bounds?: WalkBounds) => Promise<unknown>)[] = [
+      (history, bounds) => history.log({ tips: [main], path, limit: 1e6 }, bounds),
+      (history, bounds) => history.lastCommitForPath(main, path, bounds),
+    ];
+    for (const [i, ask] of asks.entries()) {
+      const { counted } = await open(repository);
+      await expect(ask(new History(counted), { maxCommits: 2 }), String(i)).rejects.toThrow(HistoryLimit);
+      const known = new KnownHistory();
+      await ask(new History(counted, known));
+      expect(known.graph.size, String(i)).toBeLessThan(options.commits / 5);
+    }
   });
 
   test('generation numbers end a walk for an unreachable commit at once, where dates cannot', async () => {

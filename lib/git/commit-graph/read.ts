@@ -22,6 +22,11 @@ interface Chunk {
   readonly end: number;
 }
 
+/** Of four bytes: those of a commit's row, and where in it the first parent and the date are. */
+const WORDS_OF_COMMIT = format.COMMIT_ROW / 4;
+const FIRST_PARENT = 5;
+const DATE = 7;
+
 /** A commit-graph read through the block cache. Methods throw BlockMiss, and CorruptData when it is malformed. */
 export class CommitGraphFile {
   readonly count: number;
@@ -110,6 +115,17 @@ export class CommitGraphFile {
       generation: date + this.#offset(position),
       parents: this.#parents(readUint32(row, 20), readUint32(row, 24)),
     };
+  }
+
+  /** The position of a commit's first parent, or -1. */
+  firstParent(position: number): number {
+    const first = this.#number(this.#commits, WORDS_OF_COMMIT * position + FIRST_PARENT);
+    return first === format.NO_PARENT ? -1 : first;
+  }
+
+  date(position: number): number {
+    const at = WORDS_OF_COMMIT * position + DATE;
+    return (this.#number(this.#commits, at) & 3) * 2 ** 32 + this.#number(this.#commits, at + 1);
   }
 
   /** The changed-path filter of a commit; empty when it has none. */

@@ -14,6 +14,12 @@ export class DateQueue {
     return this.#nodes[0];
   }
 
+  /** The date of the commit that leaves the queue after the first; undefined when there is none. */
+  get dateOfSecond(): number | undefined {
+    const [, one, other] = this.#nodes;
+    return one && other && other.date > one.date ? other.date : one?.date;
+  }
+
   /** Up to `count` of the commits, roughly the newest: those needed soon. */
   some(count: number): readonly CommitNode[] {
     return this.#nodes.slice(0, count);

@@ -17,6 +17,15 @@ const READ_AHEAD = 64;
 const UNKNOWN = -2;
 const OUTSIDE = -1;
 
+/** Commits that are passed at once: a millisecond. */
+const MAX_PASSED = 8192;
+
+/** The commit at which it ends to pass others, and how many were passed. */
+export interface Passed {
+  readonly end: CommitNode;
+  readonly count: number;
+}
+
 /**
  * The commits read so far, on top of the commit-graph file, if there is one. Commits never change, so one graph may
  * serve any number of concurrent walks: the state of a walk is in its {@link Marks}. About 400 bytes per commit.
@@ -109,6 +118,41 @@ export class CommitGraph {
     if (node.position === UNKNOWN) this.#place(node);
     if (node.position < 0) return true;
     return this.#ask((file) => mayHaveChanged(file.filter(node.position), keys)) ?? true;
+  }
+
+  /**
+   * Passes commits that do not change a path, according to their filters, each on to its first parent: without nodes for
+   * them, which cost more than to look at a filter.
+   * @param goesOn whether to pass the parent too: it has this date, and its child is at this position of the file
+   * @returns where that ends; undefined when the commit itself may change the path, has no parent, or no filter in memory
+   */
+  pass(
+    node: CommitNode,
+    keys: readonly BloomKey[],
+    goesOn: (date: number, child: number) => boolean = () => true,
+  ): Passed | undefined {
+    if (node.position === UNKNOWN) this.#place(node);
+    if (node.position < 0) return undefined;
+    let at = node.position;
+    let count = 0;
+    this.#ask((file) => {
+      while (count < MAX_PASSED && !mayHaveChanged(file.filter(at), keys)) {
+        const parent = file.firstParent(at);
+        if (parent < 0) break;
+        const child = at;
+        const date = file.date(parent);
+        at = parent;
+        count++;
+        if (!goesOn(date, child)) break;
+      }
+    });
+    const end = count > 0 ? this.#ask((file) => this.#at(file, at)) : undefined;
+    return end && { end, count };
+  }
+
+  /** 0 without a file in memory. */
+  get commitsInFile(): number {
+    return this.#ask((file) => file.count) ?? 0;
   }
 
   #open(source: OpenDerived): CommitGraphFile {

@@ -33,10 +33,16 @@ export class LastCommit {
 
   /** Visits one commit. @returns true at the end */
   step(objects: SyncObjects): boolean {
-    if (this.#budget.visited === LOAD_GRAPH_AFTER_WITH_PATH) this.#graph.load();
+    if (this.#budget.visited >= LOAD_GRAPH_AFTER_WITH_PATH) this.#graph.load();
     const node = (this.#at ??= this.#graph.node(objects, this.#start));
     const known = this.#answers.get(this.#path, node.oid);
     if (known !== undefined) return this.#end(known === null ? undefined : this.#graph.node(objects, known));
+    const passed = this.#filter.pass(node);
+    if (passed !== undefined) {
+      this.#budget.spend(passed.count);
+      this.#at = passed.end;
+      return false;
+    }
     const { follow, same } = this.#filter.simplify(objects, node, false, () => true);
     if (!same) return this.#end(node);
     const [parent] = follow;

@@ -59,7 +59,8 @@ export class WalkBudget {
   }
 
   /** @throws HistoryLimit */
-  spend(): void {
-    if (++this.#visited > this.#max) throw new HistoryLimit(this.#max);
+  spend(commits = 1): void {
+    this.#visited += commits;
+    if (this.#visited > this.#max) throw new HistoryLimit(this.#max);
   }
 }

@@ -5,7 +5,7 @@ import { DIRECTORY, findName, readTreeBytes } from '../tree/entry.ts';
 import type { RawPath } from '../tree/path.ts';
 import { type NameBit, nameBit } from './changed-names.ts';
 import type { CommitNode } from './commit-node.ts';
-import type { CommitGraph } from './graph.ts';
+import type { CommitGraph, Passed } from './graph.ts';
 
 /** How a commit relates to its parents at a path, after "history simplification" in git-rev-list. */
 export interface Simplified {
@@ -33,6 +33,11 @@ export class PathFilter {
     this.#top = nameBit(this.#names[0]!);
     this.#keys = pathKeys(path);
     this.#found = this.#names.map(() => new Map());
+  }
+
+  /** See {@link CommitGraph.pass}: the parent that {@link simplify} follows from such a commit is its first. */
+  pass(node: CommitNode, goesOn?: (date: number, child: number) => boolean): Passed | undefined {
+    return this.#graph.pass(node, this.#keys, goesOn);
   }
 
   /** @param counts whether a parent counts; excluded ones do not if there are others. */

@@ -1,3 +1,4 @@
+import { Bits } from '../bitmap/bits.ts';
 import type { SyncObjects } from '../objects.ts';
 import type { CommitNode } from './commit-node.ts';
 import { DateQueue } from './date-queue.ts';
@@ -20,6 +21,8 @@ export class StreamedLog {
   readonly #filter: PathFilter | undefined;
   readonly #queue = new DateQueue();
   readonly #marks = new Marks();
+  /** By position in the commit-graph file: the commits that were passed. */
+  #passed: Bits | undefined;
   #started = false;
 
   constructor(graph: CommitGraph, query: LogQuery, budget: WalkBudget) {
@@ -32,12 +35,13 @@ export class StreamedLog {
   /** Takes one commit from the queue. @returns true at the end */
   step(objects: SyncObjects): boolean {
     if (!this.#started) this.#start(objects);
-    if (this.#budget.visited === (this.#filter ? LOAD_GRAPH_AFTER_WITH_PATH : LOAD_GRAPH_AFTER))
+    if (this.#budget.visited >= (this.#filter ? LOAD_GRAPH_AFTER_WITH_PATH : LOAD_GRAPH_AFTER))
       this.#graph.load();
     const node = this.#queue.peek();
     const { since, until, firstParent = false } = this.#query;
     // All other commits in the queue are older still.
     if (node === undefined || (since !== undefined && node.date < since)) return true;
+    if (this.#filter && this.#pass(node, this.#filter)) return false;
     const all = this.#graph.parentsOfFirst(objects, node, this.#queue);
     const simplified = this.#filter?.simplify(objects, node, firstParent, () => true);
     const parents = simplified?.follow ?? all;
@@ -48,6 +52,30 @@ export class StreamedLog {
     for (const parent of firstParent ? parents.slice(0, 1) : parents) this.#enqueue(parent);
     if (!simplified?.same && (until === undefined || node.date <= until)) this.shown.push(node);
     return false;
+  }
+
+  /**
+   * Passes commits that do not change the path, as long as their parent would be the next to leave the queue.
+   * @returns whether the first commit of the queue was one of them
+   */
+  #pass(node: CommitNode, filter: PathFilter): boolean {
+    const { since = Number.NEGATIVE_INFINITY } = this.#query;
+    const next = this.#queue.dateOfSecond ?? Number.NEGATIVE_INFINITY;
+    const passedNow: number[] = [];
+    let isPassed = false;
+    const passed = filter.pass(node, (date, child) => {
+      // Whoever passed it went on from there.
+      isPassed = this.#passed?.has(child) === true;
+      passedNow.push(child);
+      return !isPassed && date > next && date >= since;
+    });
+    if (passed === undefined) return false;
+    this.#passed ??= new Bits(this.#graph.commitsInFile);
+    for (const child of passedNow) this.#passed.add(child);
+    this.#queue.pop();
+    this.#budget.spend(passed.count);
+    if (!isPassed) this.#enqueue(passed.end);
+    return true;
   }
 
   #start(objects: SyncObjects): void {
