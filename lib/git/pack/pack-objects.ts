@@ -12,6 +12,13 @@ import type { Pack, PackCache } from './pack-cache.ts';
 
 /** git's chains are at most 4,095 long (pack.depth), and received packs are checked for that. */
 const MAX_CHAIN = 10_000;
+/**
+ * Of a chain of deltas, the object and every so many-th of its bases are kept: to keep all would take more time than to make
+ * a few of them again, and drop what is needed.
+ */
+const KEPT_LINKS = 8;
+/** Bytes of a base that is not kept; larger ones are. */
+const PASSING_BYTES = 64 * 1024;
 const SLAB = 512 * 1024;
 /** Maximum bytes of a dynamic block's code lengths (RFC 1951, 3.2.7), which come before the first literal. */
 const MAX_CODE_TABLE = 640;
@@ -45,6 +52,8 @@ export class PackObjects implements SyncObjects {
   #slab: Buffer = Buffer.alloc(0);
   #slabUsed = SLAB;
   readonly #scratch = Buffer.allocUnsafeSlow(64 * 1024);
+  /** See {@link #passing}. */
+  readonly #rooms: Buffer[] = [];
   /** Input bytes that the last inflation used. */
   #deflated = 0;
 
@@ -214,10 +223,11 @@ export class PackObjects implements SyncObjects {
       const delta = this.#inflate(pack, link.dataAt, link.size, true);
       const sizes = deltaSizes(delta);
       this.#checkSize(sizes.result);
-      const data = this.#allocate(sizes.result);
+      const kept = i % KEPT_LINKS === 0 || sizes.result > PASSING_BYTES;
+      const data = kept ? this.#allocate(sizes.result) : this.#passing(i & 1, sizes.result);
       applyDelta(object.data, delta, sizes, data);
       object = { type: object.type, data };
-      bases.put(pack, link.offset, object);
+      if (kept) bases.put(pack, link.offset, object);
     }
     return object;
   }
@@ -346,6 +356,12 @@ export class PackObjects implements SyncObjects {
       if (to === limit) throw new CorruptData('pack-truncated', `entry data at ${from} do not end`);
       span = span < incompressible ? Math.min(2 * span, incompressible) : 2 * span;
     }
+  }
+
+  /** Memory for an object that is only the base of the next one, which is made in the other. */
+  #passing(which: number, size: number): Buffer {
+    const room = (this.#rooms[which] ??= Buffer.allocUnsafeSlow(PASSING_BYTES));
+    return room.subarray(0, size);
   }
 
   /** Allocates memory for an object; small ones share slabs, because there are hundreds of thousands. */
