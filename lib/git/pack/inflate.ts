@@ -58,7 +58,7 @@ export class InflateStream {
   /** @param size inflated bytes. @throws CorruptData `object-too-large` where Node's binding is not usable */
   constructor(size: number) {
     this.#size = size;
-    const opened = usesHandle ? openHandle() : undefined;
+    const opened = usesHandle ? openHandle(zlib.createInflate) : undefined;
     if (opened === undefined) throw new CorruptData('object-too-large', 'large objects cannot be read here');
     this.#inflate = opened;
   }
@@ -153,9 +153,6 @@ function inflateByHandle(
     if (failure === 'Z_BUF_ERROR') return NEED_MORE;
     throw new CorruptData('object-inflate', `zlib: ${failure}`);
   }
-  // After an error, the state is that of an earlier call.
-  if (failure === 'Z_BUF_ERROR') return NEED_MORE;
-  if (failure) throw new CorruptData('object-inflate', `zlib: ${failure}`);
   const produced = size + 1 - state[0]!;
   if (produced > size) throw new CorruptData('object-size', 'object is larger than its header says');
   if (produced < size) throw new CorruptData('object-size', 'object is smaller than its header says');
@@ -192,9 +189,10 @@ function inflateWhole(
   return result.engine.bytesWritten;
 }
 
-function openHandle(): OpenHandle | undefined {
+/** The handle behind a stream; undefined where Node's binding is not as expected. */
+export function openHandle(create: () => zlib.Inflate | zlib.Deflate): OpenHandle | undefined {
   try {
-    const stream = zlib.createInflate();
+    const stream = create();
     const { _handle, _writeState } = stream as unknown as {
       _handle?: InflateHandle;
       _writeState?: Uint32Array;
@@ -217,7 +215,7 @@ function openHandle(): OpenHandle | undefined {
 
 /** The handle that is shared by all one-shot inflations. */
 function openShared(): InflateHandle | undefined {
-  const opened = openHandle();
+  const opened = openHandle(zlib.createInflate);
   if (opened === undefined) return undefined;
   state = opened.state;
   opened.handle.onerror = (_message, _errno, code) => {

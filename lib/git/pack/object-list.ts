@@ -20,8 +20,8 @@ export class ObjectList {
   paths = new Int32Array(256);
   /** The id (20 bytes) of the object that the receiver has at such a path, if known. */
   receiverAt: (path: number) => Uint8Array | undefined = () => undefined;
-  /** Whether the receiver is known to have the object with the 20 bytes at `name[at]`. */
-  receiverHas: (name: Uint8Array, at: number) => boolean = () => false;
+  /** Whether the receiver is known to have the object with the 20 bytes at `name[at]`; absent when it is known to have none. */
+  receiverHas: ((name: Uint8Array, at: number) => boolean) | undefined;
   readonly #table = new NameTable();
   readonly #numbers = new Map<Pack, number>();
 

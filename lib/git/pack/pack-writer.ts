@@ -1,10 +1,11 @@
-import { crc32, deflateSync } from 'node:zlib';
+import { crc32 } from 'node:zlib';
 import { readAhead } from '../batch-misses.ts';
 import { CorruptData } from '../corrupt-data.ts';
 import type { GitObject } from '../objects.ts';
 import { inSlices } from '../slices.ts';
 import { inTurns } from '../work.ts';
 import { CHUNK_BYTES, type CopiedPacks } from './copied-packs.ts';
+import { deflate } from './deflate.ts';
 import {
   EntryHeader,
   MAX_ENTRY_HEADER,
@@ -185,9 +186,12 @@ export class PackWriter {
       const storedName = type === REF_DELTA ? bytes.slice(head.baseAt, head.baseAt + 20) : undefined;
       base = storedName ? list.indexOf(storedName, 0) : source.listed(offset - head.distance);
       if (base < 0) {
-        const name = storedName ?? source.nameAt(objects, offset - head.distance);
-        base = list.indexOf(name, 0);
-        if (base < 0 && this.#thin && list.receiverHas(name, 0)) baseName = name;
+        const receiverHas = this.#thin ? list.receiverHas : undefined;
+        // The base is nowhere else.
+        const sought = storedName !== undefined || receiverHas !== undefined || list.packs.length > 1;
+        const name = sought ? (storedName ?? source.nameAt(objects, offset - head.distance)) : undefined;
+        if (name) base = list.indexOf(name, 0);
+        if (name && base < 0 && receiverHas?.(name, 0)) baseName = name;
       }
       const baseAt = base < 0 ? 0 : this.#writtenAt(base);
       const usable = base >= 0 && (baseAt > 0 || list.packOf[base] === number);
@@ -263,7 +267,7 @@ export class PackWriter {
       this.#headBytes.set(name, at);
       at += 20;
     }
-    const deflated = deflateSync(delta);
+    const deflated = deflate(delta);
     if (at + deflated.length >= maxBytes) return false;
     this.#room(at + deflated.length);
     this.#begin(i, base);
@@ -317,7 +321,7 @@ export class PackWriter {
 
   /** Writes an object whole, because its base is not in the pack. */
   #object(i: number, type: number, data: Uint8Array): undefined {
-    const deflated = deflateSync(data);
+    const deflated = deflate(data);
     const head = writeEntryHeader(this.#headBytes, 0, type, data.length);
     this.#room(head + deflated.length);
     this.#begin(i, -1);

@@ -1,13 +1,16 @@
 import { hashObject } from '../parse.ts';
 import type { Pack } from './pack-cache.ts';
+import { entryEnds } from './pack-index.ts';
 import type { PackObjects } from './pack-objects.ts';
 
 /**
  * If less than 1/50 of a large pack is wanted, its entries are looked up one by one instead of sorting all offsets, unless
  * these are sorted already.
  */
-const SPARSE_SHARE = 50;
+export const SPARSE_SHARE = 50;
 const MIN_SPARSE_OBJECTS = 20_000;
+/** If more than 1/256 of a pack is wanted, one pass over its offsets takes less than to inflate these entries for their ends. */
+const ENDS_SHARE = 256;
 /** The end of a larger object is read from the index, not found by inflating it. */
 const MAX_INFLATED_BYTES = 4 * 2 ** 20;
 
@@ -77,6 +80,8 @@ class SortedEntries implements SourceEntries {
 class SparseEntries implements SourceEntries {
   readonly #pack: Pack;
   readonly #added: { i: number; position: number }[] = [];
+  /** By offset, where it takes less to find all ends than to inflate each entry. */
+  #ends: Map<number, number> | undefined;
   #byOffset: Map<number, number> | undefined;
 
   constructor(pack: Pack) {
@@ -91,6 +96,11 @@ class SparseEntries implements SourceEntries {
     const { index } = this.#pack;
     const rows = this.#added.map(({ i, position }) => [index.offset(position), i] as const);
     this.#byOffset = new Map(rows.sort((a, b) => a[0] - b[0]));
+    if (index.inMemory && rows.length * ENDS_SHARE > index.count) {
+      const starts = Float64Array.from(this.#byOffset.keys());
+      const ends = entryEnds(index.whole(), starts, this.#pack.description.packSize);
+      this.#ends = new Map(Array.from(starts, (start, at) => [start, ends[at]!]));
+    }
     return this.#byOffset.values();
   }
 
@@ -104,6 +114,8 @@ class SparseEntries implements SourceEntries {
   }
 
   end(objects: PackObjects, offset: number, dataAt: number, size: number): number {
+    const known = this.#ends?.get(offset);
+    if (known !== undefined) return known;
     if (size > MAX_INFLATED_BYTES) {
       const sorted = this.#pack.index.sortedOffsets();
       return sorted.offsets[sorted.rank(offset) + 1]!;

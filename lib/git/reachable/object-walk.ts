@@ -111,7 +111,7 @@ export class ObjectWalk implements ReadAhead {
   #place(objects: PackObjects): boolean {
     const { list } = this;
     if (this.#at >= this.#content.taken.length) {
-      list.receiverHas = this.#isExcluded();
+      if (this.#options.exclude?.length) list.receiverHas = this.#isExcluded();
       list.receiverAt = (path) => {
         const id = this.#edges.receiverAt.get(path === ROOT ? 0 : path);
         return id === undefined ? undefined : this.#met.table.names.subarray(20 * id, 20 * id + 20);
