@@ -1,4 +1,5 @@
 import type { Transferable } from 'node:worker_threads';
+import { errorOf, type Failure, failureOf } from './failure.ts';
 
 /** A side of a channel between two threads: a `Worker`, or the `parentPort` in it. */
 export interface Port {
@@ -20,14 +21,6 @@ type Message =
   | { readonly kind: 'answer'; readonly id: number; readonly value: unknown }
   | { readonly kind: 'failure'; readonly id: number; readonly error: Failure }
   | { readonly kind: 'abort'; readonly id: number };
-
-/** An error in a message: cloning one loses its name and its code. */
-interface Failure {
-  readonly name: string;
-  readonly message: string;
-  readonly stack: string | undefined;
-  readonly code: unknown;
-}
 
 /** Calls between two threads: each side calls by name what the other serves. */
 export class ThreadCalls {
@@ -100,40 +93,8 @@ export class ThreadCalls {
   }
 }
 
-function failureOf(error: unknown): Failure {
-  if (!(error instanceof Error))
-    return { name: 'Error', message: String(error), stack: undefined, code: undefined };
-  const { name, message, stack } = error;
-  const code = (error as { code?: unknown }).code;
-  return { name, message, stack, code: typeof code === 'string' ? code : undefined };
-}
-
-function errorOf({ name, message, stack, code }: Failure): Error {
-  const error = Object.assign(new Error(message), { name, ...(code === undefined ? {} : { code }) });
-  if (stack !== undefined) error.stack = stack;
-  return error;
-}
-
 /** Bytes that a message may clone: it takes the whole buffer along, so a part of one is copied. */
 export const alone = (bytes: Uint8Array): Uint8Array<ArrayBuffer> =>
-  bytes.byteLength === bytes.buffer.byteLength && bytes.constructor === Uint8Array
-    ? (bytes as Uint8Array<ArrayBuffer>)
+  bytes.byteLength === bytes.buffer.byteLength
+    ? new Uint8Array(bytes.buffer as ArrayBuffer)
     : new Uint8Array(bytes);
-
-/** A stream that can be transferred, of what is written or read elsewhere in chunks of any kind. */
-export const transferable = (chunks: AsyncIterable<Uint8Array>): ReadableStream<Uint8Array> => {
-  const iterator = chunks[Symbol.asyncIterator]();
-  return new ReadableStream<Uint8Array>(
-    {
-      async pull(controller) {
-        const { done, value } = await iterator.next();
-        if (done) controller.close();
-        else controller.enqueue(alone(value));
-      },
-      async cancel() {
-        await iterator.return?.();
-      },
-    },
-    { highWaterMark: 0 },
-  );
-};

@@ -1,12 +1,13 @@
 import { Readable } from 'node:stream';
-import { Worker } from 'node:worker_threads';
+import { MessagePort, Worker } from 'node:worker_threads';
 import type { SdkRequest, SdkRequestHandler } from '@lemnos/embedded-aws/request-handler';
 import type { Context } from 'aws-lambda';
 import { log } from '../../lib/telemetry/log.ts';
 import type { FunctionModule } from '../gateway.ts';
 import type { ResponseMetadata, ResponseStream } from '../lambda.ts';
 import type { ServiceName } from '../transports.ts';
-import { alone, type Sent, ThreadCalls, transferable } from './calls.ts';
+import { alone, type Sent, ThreadCalls } from './calls.ts';
+import { arriving, movable } from './moved-bytes.ts';
 
 export interface FunctionThreadOptions {
   /** For logs. */
@@ -38,7 +39,7 @@ export type ThreadData = Pick<
   readonly functions: string;
 };
 
-/** The messages to the thread. A body is a stream that moves there. */
+/** The messages to the thread. A body is what {@link movable} makes of it. */
 export interface Invocation {
   readonly entry: string;
   readonly event: unknown;
@@ -49,19 +50,19 @@ export interface Invocation {
 /** What the function returned, or the answer that it began to stream. */
 export type Invoked =
   | { readonly result: unknown }
-  | { readonly metadata: ResponseMetadata; readonly body: ReadableStream<Uint8Array> };
+  | { readonly metadata: ResponseMetadata; readonly body: MessagePort };
 export interface Fetched {
   readonly entry: string;
   readonly url: string;
   readonly method: string;
   readonly headers: readonly (readonly [string, string])[];
-  readonly body: ReadableStream<Uint8Array> | undefined;
+  readonly body: MessagePort | undefined;
   readonly info: { readonly sourceIp: string; readonly requestId?: string; readonly baseUrl: string };
 }
 export interface FetchAnswer {
   readonly status: number;
   readonly headers: readonly (readonly [string, string])[];
-  readonly body: ReadableStream<Uint8Array> | undefined;
+  readonly body: MessagePort | undefined;
 }
 /** The messages from the thread: a request to one of the services. */
 export interface ServiceRequest {
@@ -71,7 +72,7 @@ export interface ServiceRequest {
 export interface ServiceAnswer {
   readonly statusCode: number;
   readonly headers: Record<string, string>;
-  readonly body: Uint8Array | ReadableStream<Uint8Array>;
+  readonly body: Uint8Array | MessagePort;
 }
 
 /** Of a thread, in MB. With less room the heap grows in smaller steps, and leaves less of it unused. */
@@ -192,14 +193,15 @@ class Running {
     stream.once('close', () => stream.writableFinished || gone.abort());
     const invoked = await this.#calls.call<Invoked>('invoke', { value }, gone.signal);
     if ('result' in invoked) return invoked.result;
+    const arrived = arriving(invoked.body);
     if (stream.destroyed) {
       // The client went while the answer was on its way, and nobody is told of that any more.
-      await invoked.body.cancel();
+      await arrived.cancel();
       return undefined;
     }
     stream.begin(invoked.metadata);
     // Ends the function's writing when the client has gone.
-    const body = Readable.fromWeb(invoked.body as Parameters<typeof Readable.fromWeb>[0]);
+    const body = Readable.fromWeb(arrived as Parameters<typeof Readable.fromWeb>[0]);
     await new Promise<void>((resolve, reject) => {
       body.once('error', (error) => {
         stream.destroy(error);
@@ -221,12 +223,15 @@ class Running {
     { signal, ...info }: Parameters<NonNullable<FunctionModule['fetch']>>[1],
   ): Promise<Response> {
     const { url, method } = request;
-    const body = (request.body as ReadableStream<Uint8Array> | null) ?? undefined;
+    const body = request.body ? movable(request.body as AsyncIterable<Uint8Array>) : undefined;
     const value: Fetched = { entry, url, method, headers: [...request.headers], body, info };
     const sent = body === undefined ? { value } : { value, transfer: [body] };
     const answer = await this.#calls.call<FetchAnswer>('fetch', sent as Sent, signal);
     const { status } = answer;
-    return new Response(answer.body ?? null, { status, headers: answer.headers as [string, string][] });
+    return new Response(answer.body ? arriving(answer.body) : null, {
+      status,
+      headers: answer.headers as [string, string][],
+    });
   }
 }
 
@@ -234,7 +239,8 @@ class Running {
 const serviceOf =
   (services: FunctionThreadOptions['services']) =>
   async ({ service, request }: ServiceRequest, signal: AbortSignal): Promise<Sent> => {
-    const { response } = await services[service].handle(request, { abortSignal: signal });
+    const sent = request.body instanceof MessagePort ? { ...request, body: arriving(request.body) } : request;
+    const { response } = await services[service].handle(sent, { abortSignal: signal });
     const { statusCode, headers, body } = response;
     const answer = (content: ServiceAnswer['body']): ServiceAnswer => ({
       statusCode,
@@ -243,8 +249,8 @@ const serviceOf =
     });
     if (body instanceof Uint8Array) return { value: answer(alone(body)) };
     if (Number(headers['content-length'] ?? WHOLE_BODY_BYTES + 1) > WHOLE_BODY_BYTES) {
-      const stream = transferable(body);
-      return { value: answer(stream), transfer: [stream as never] };
+      const port = movable(body);
+      return { value: answer(port), transfer: [port] };
     }
     const chunks: Uint8Array[] = [];
     for await (const chunk of body) chunks.push(chunk as Uint8Array);

@@ -1,7 +1,7 @@
 /** The code of a thread that runs functions: see `function-thread.ts`. */
 import { getPriority, setPriority } from 'node:os';
 import { Readable } from 'node:stream';
-import { parentPort, workerData } from 'node:worker_threads';
+import { MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { requestHandler, type SdkRequestHandler } from '@lemnos/embedded-aws/request-handler';
 import { readS3 } from '@lemnos/embedded-aws/s3';
 import { useTransport } from '../../lib/store/clients.ts';
@@ -11,7 +11,7 @@ import { installLambdaGlobal, lambdaContext, type ResponseMetadata, ResponseStre
 import { chooseLog } from '../readable-log.ts';
 import { SERVICES, type ServiceName, transportsOf } from '../transports.ts';
 import { type Cache, giveBackUnused } from '../unused-memory.ts';
-import { alone, type Sent, ThreadCalls, transferable } from './calls.ts';
+import { alone, type Sent, ThreadCalls } from './calls.ts';
 import type {
   FetchAnswer,
   Fetched,
@@ -21,6 +21,7 @@ import type {
   ServiceRequest,
   ThreadData,
 } from './function-thread.ts';
+import { arriving, movable } from './moved-bytes.ts';
 
 const { functions, baseUrl, objects, niceness, givesBack, most } = workerData as ThreadData;
 // On Linux 0 is the calling thread; elsewhere it is the process, which has requests to answer.
@@ -72,7 +73,7 @@ function remote(service: ServiceName): SdkRequestHandler {
       service,
       request: { method, path, ...(query && { query: { ...query } }), headers: { ...headers }, body: sent },
     };
-    const transfer = sent instanceof ReadableStream ? { transfer: [sent as never] } : {};
+    const transfer = sent instanceof MessagePort ? { transfer: [sent] } : {};
     const answer = await calls.call<ServiceAnswer>('service', { value, ...transfer }, signal);
     const content = answer.body;
     if (content instanceof Uint8Array && service !== 's3') return { response: { ...answer, body: content } };
@@ -82,17 +83,16 @@ function remote(service: ServiceName): SdkRequestHandler {
         ? Readable.from(
             content.length === 0 ? [] : [Buffer.from(content.buffer, content.byteOffset, content.byteLength)],
           )
-        : Readable.fromWeb(content as Parameters<typeof Readable.fromWeb>[0]);
+        : Readable.fromWeb(arriving(content) as Parameters<typeof Readable.fromWeb>[0]);
     return { response: { ...answer, body: stream } };
   });
 }
 
-function bodyOf(body: unknown): string | Uint8Array | ReadableStream<Uint8Array> | undefined {
+function bodyOf(body: unknown): string | Uint8Array | MessagePort | undefined {
   if (body === undefined || body === null) return undefined;
   if (typeof body === 'string') return body;
   if (body instanceof Uint8Array) return alone(body);
-  if (body instanceof Blob) return transferable(body.stream());
-  return transferable(body as AsyncIterable<Uint8Array>);
+  return movable((body instanceof Blob ? body.stream() : body) as AsyncIterable<Uint8Array>);
 }
 
 function moduleOf(entry: string): Promise<FunctionModule> {
@@ -113,8 +113,9 @@ async function invoke(
   if (!streams) return { value: { result: await handler(event, context) } };
   const begun = Promise.withResolvers<Sent>();
   const stream = streamTo((metadata, body) => {
-    const value: Invoked = { metadata, body };
-    begun.resolve({ value, transfer: [body as never] });
+    const port = movable(body);
+    const value: Invoked = { metadata, body: port };
+    begun.resolve({ value, transfer: [port] });
   });
   signal.addEventListener('abort', () => stream.destroy(new Error('the client disconnected')), {
     once: true,
@@ -152,9 +153,9 @@ async function fetchOf(
   signal: AbortSignal,
 ): Promise<Sent> {
   const { fetch } = await moduleOf(entry);
-  const init = { method, headers, ...(body && { body, duplex: 'half' }) } as RequestInit;
+  const init = { method, headers, ...(body && { body: arriving(body), duplex: 'half' }) } as RequestInit;
   const response = await fetch!(new Request(url, init), { ...info, signal });
-  const content = response.body === null ? undefined : transferable(response.body);
+  const content = response.body === null ? undefined : movable(response.body);
   const value: FetchAnswer = { status: response.status, headers: [...response.headers], body: content };
-  return { value, ...(content && { transfer: [content as never] }) };
+  return { value, ...(content && { transfer: [content] }) };
 }
