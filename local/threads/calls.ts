@@ -93,7 +93,7 @@ export class ThreadCalls {
   }
 }
 
-/** Bytes that a message may clone: it takes the whole buffer along, so a part of one is copied. */
+/** The same bytes as a whole buffer, which a message takes along: a part of one is copied. */
 export const alone = (bytes: Uint8Array): Uint8Array<ArrayBuffer> =>
   bytes.byteLength === bytes.buffer.byteLength
     ? new Uint8Array(bytes.buffer as ArrayBuffer)

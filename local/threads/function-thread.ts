@@ -235,7 +235,7 @@ class Running {
   }
 }
 
-/** Serves the thread's requests to the services. */
+/** Serves the thread's requests to the services, which keep nothing of the bytes that the bucket answers: these move. */
 const serviceOf =
   (services: FunctionThreadOptions['services']) =>
   async ({ service, request }: ServiceRequest, signal: AbortSignal): Promise<Sent> => {
@@ -249,7 +249,7 @@ const serviceOf =
     });
     if (body instanceof Uint8Array) return { value: answer(alone(body)) };
     if (Number(headers['content-length'] ?? WHOLE_BODY_BYTES + 1) > WHOLE_BODY_BYTES) {
-      const port = movable(body);
+      const port = movable(body, alone);
       return { value: answer(port), transfer: [port] };
     }
     const chunks: Uint8Array[] = [];

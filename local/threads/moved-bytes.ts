@@ -10,9 +10,13 @@ const AHEAD = 2;
 /**
  * Bytes for another thread, each chunk of which moves there. A web stream that is transferred clones them instead: twice as much
  * is copied, and each copy is garbage that has to be collected.
+ * @param own makes bytes of a chunk that may leave: a copy, where it may be a part of something, or still be used here
  * @returns what the other thread makes a stream of, by {@link arriving}; it is to be transferred
  */
-export function movable(chunks: AsyncIterable<Uint8Array>): MessagePort {
+export function movable(
+  chunks: AsyncIterable<Uint8Array>,
+  own: (chunk: Uint8Array) => Uint8Array<ArrayBuffer> = (chunk) => new Uint8Array(chunk),
+): MessagePort {
   const { port1: here, port2: there } = new MessageChannel();
   const iterator = chunks[Symbol.asyncIterator]();
   let asked = 0;
@@ -24,8 +28,7 @@ export function movable(chunks: AsyncIterable<Uint8Array>): MessagePort {
       for (; asked > 0; asked--) {
         const { done, value } = await iterator.next();
         if (done) return here.postMessage({ end: true } satisfies Piece);
-        // The chunk may be a part of something, or still be used here.
-        const bytes = new Uint8Array(value);
+        const bytes = own(value);
         here.postMessage(bytes satisfies Piece, [bytes.buffer]);
       }
       sending = false;

@@ -33,7 +33,7 @@ const service = requestHandler(async ({ method, path, body }) => {
     response: {
       statusCode: 200,
       headers: { 'content-length': String(answer.length) },
-      body: Readable.from([answer]),
+      body: Readable.from([Buffer.from(answer)]),
     },
   };
 });
