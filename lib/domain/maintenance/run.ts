@@ -5,6 +5,7 @@ import { deriveFiles } from '../../git/maintenance/derive.ts';
 import { dueKinds } from '../../git/maintenance/due.ts';
 import { compactionPlan } from '../../git/maintenance/plan.ts';
 import { type DerivedKind, type PackDescription, PacksChanged } from '../../git/ports.ts';
+import { keepFirstClone } from '../../git/wire/first-clone.ts';
 import { Missing } from '../../store/errors.ts';
 import type { Notes } from '../../store/maintenance/last-runs.ts';
 import type { Lease } from '../../store/maintenance/leases.ts';
@@ -170,11 +171,17 @@ class Visit {
   }
 
   /** The last step, as packs and refs have just settled. */
-  #derive(asked: readonly DerivedKind[]): Promise<boolean> {
+  async #derive(asked: readonly DerivedKind[]): Promise<boolean> {
     const { store } = this.#deps;
+    const { repositoryId } = this.#lease;
     const objects = new MaintainedGitObjects(store, this.#lease, this.#now);
-    const refs = store.repositories.open(this.#lease.repositoryId);
-    return deriveFiles(objects, refs, { ...this.#time, asked });
+    const refs = store.repositories.open(repositoryId);
+    const made = new Set<DerivedKind>();
+    const done = await deriveFiles(objects, refs, { ...this.#time, asked, onMade: (kind) => made.add(kind) });
+    // As often as the listing of the tip is made: so much has been pushed since.
+    if (done && made.has('tip'))
+      await keepFirstClone(objects, refs, (name) => store.keptPacks.of(repositoryId, name));
+    return done;
   }
 
   async #sweepDerived(): Promise<number | undefined> {

@@ -46,16 +46,22 @@ interface Time {
   readonly stopsAt: number;
 }
 
+interface Wishes {
+  readonly asked?: readonly DerivedKind[];
+  readonly onMade?: (kind: DerivedKind) => void;
+}
+
 /**
  * Builds the derived files that are due. May be stopped at any step and called again. A file that needs more than the time
  * of a whole run, or that what was pushed does not allow, is given up with a warning, and tried again when it would be made anew.
+ * @param options.onMade told of each file that is stored
  * @returns whether all is done
  * @throws PacksChanged, the adapter's I/O errors
  */
 export async function deriveFiles(
   objects: MaintainedObjects,
   refs: RefDatabase,
-  { asked, ...time }: Time & { readonly asked?: readonly DerivedKind[] },
+  { asked, onMade, ...time }: Time & Wishes,
   builders = BUILDERS,
 ): Promise<boolean> {
   const listed = await objects.listPacks({ fresh: true });
@@ -66,7 +72,7 @@ export async function deriveFiles(
   for (const builder of builders) {
     if (!due.includes(builder.kind)) continue;
     if (Date.now() > (context.brought?.isComplete ? time.stopsAt : time.deadline)) return false;
-    if (!(await derive(objects, builder, context))) return false;
+    if (!(await derive(objects, builder, context, onMade))) return false;
     if (builder.kind === 'bitmap') brought?.giveUp();
   }
   return true;
@@ -86,6 +92,7 @@ async function derive(
   objects: MaintainedObjects,
   builder: DerivedBuilder,
   context: Omit<DeriveContext, 'store' | 'packs'>,
+  onMade: Wishes['onMade'],
 ): Promise<boolean> {
   const { kind } = builder;
   const packs = (await objects.listPacks({ fresh: true })).filter(
@@ -106,6 +113,7 @@ async function derive(
     const file = await objects
       .storeDerived(kind, made.content, madeOf(packs, made.note))
       .finally(() => discard(made.content));
+    onMade?.(kind);
     // An incomplete file is due again.
     return !dueKinds(packs, (other) => (other === kind ? file : objects.derived?.current(other))).includes(
       kind,

@@ -30,6 +30,12 @@ export type KeptPacks = (name: string) => KeptPack;
 /** What is sent of smaller repositories is made in the time that the look for a copy takes. Bytes of their packs. */
 const KEPT_FROM = 4 * 1024 * 1024;
 
+/** The parts of a request that decide what is sent. */
+type Asked = Pick<
+  FetchRequest,
+  'wants' | 'haves' | 'shallow' | 'deepen' | 'filter' | 'options' | 'uriProtocols'
+>;
+
 /** Object ids in a name: more would take long to sort. */
 const MAX_NAMED = 10_000;
 /** Increase it when other objects are sent for the same request, or in another form. */
@@ -38,7 +44,7 @@ const VERSION = 1;
 /** The copy of the pack that answers a request; undefined where none is kept. */
 export async function keptPack(
   store: PackStore,
-  request: FetchRequest,
+  request: Asked,
   tags: ReadonlyMap<Oid, Oid>,
   packs: KeptPacks | undefined,
 ): Promise<KeptPack | undefined> {
@@ -60,7 +66,7 @@ export async function storedBytes(store: PackStore): Promise<number> {
  * the history depends on more than the request.
  * @param tags annotated tags that are sent if what they point to is
  */
-function keptName(request: FetchRequest, tags: ReadonlyMap<Oid, Oid>): string | undefined {
+function keptName(request: Asked, tags: ReadonlyMap<Oid, Oid>): string | undefined {
   const { wants, haves, shallow, deepen, filter, options, uriProtocols } = request;
   if (haves.length > 0 || shallow.length > 0 || uriProtocols.length > 0) return undefined;
   if (deepen?.kind === 'boundary' || wants.length + tags.size > MAX_NAMED) return undefined;

@@ -43,13 +43,13 @@ export interface PackLimit {
 
 /** Bytes, and objects, from which sending a pack is long work. */
 const LARGE_PACK = 16 * 1024 * 1024;
-const MANY_OBJECTS = 100_000;
+export const MANY_OBJECTS = 100_000;
 
 /** The part of a pack that is taken over from an earlier one, from which it is little work, and that one stays the latest. */
 const MOSTLY = 7 / 8;
 
 /** Bytes, as they are stored, of a pack that is kept before it is asked for again: it may become larger than a copy may be. */
-const KEPT_AT_ONCE = 32 * 1024 * 1024;
+export const KEPT_AT_ONCE = 32 * 1024 * 1024;
 
 /** Interval of keep-alive packets for clients with side bands. */
 const KEEPALIVE_MS = 5000;
