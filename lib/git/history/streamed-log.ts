@@ -1,4 +1,3 @@
-import { Bits } from '../bitmap/bits.ts';
 import type { SyncObjects } from '../objects.ts';
 import type { CommitNode } from './commit-node.ts';
 import { DateQueue } from './date-queue.ts';
@@ -21,8 +20,8 @@ export class StreamedLog {
   readonly #filter: PathFilter | undefined;
   readonly #queue = new DateQueue();
   readonly #marks = new Marks();
-  /** By position in the commit-graph file: the commits that were passed. */
-  #passed: Bits | undefined;
+  /** By position in the commit-graph file: 1 for the commits that were passed. */
+  #passed: Uint8Array | undefined;
   #started = false;
 
   constructor(graph: CommitGraph, query: LogQuery, budget: WalkBudget) {
@@ -65,13 +64,13 @@ export class StreamedLog {
     let isPassed = false;
     const passed = filter.pass(node, (date, child) => {
       // Whoever passed it went on from there.
-      isPassed = this.#passed?.has(child) === true;
+      isPassed = this.#passed?.[child] === 1;
       passedNow.push(child);
       return !isPassed && date > next && date >= since;
     });
     if (passed === undefined) return false;
-    this.#passed ??= new Bits(this.#graph.commitsInFile);
-    for (const child of passedNow) this.#passed.add(child);
+    this.#passed ??= new Uint8Array(this.#graph.commitsInFile);
+    for (const child of passedNow) this.#passed[child] = 1;
     this.#queue.pop();
     this.#budget.spend(passed.count);
     if (!isPassed) this.#enqueue(passed.end);
