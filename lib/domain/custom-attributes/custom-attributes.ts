@@ -46,7 +46,7 @@ export async function setAttribute(
   requireAdministrator(actor);
   const tooLong = `is too long (maximum is ${MAX_LENGTH} characters)`;
   if (key.length > MAX_LENGTH) throw invalid({ key: [tooLong] });
-  // No row that is read has it.
+  // Objects that are made by assignment have no such member.
   if (key === '__proto__') throw invalid({ key: ['is invalid'] });
   if (value.length > MAX_LENGTH) throw invalid({ value: [tooLong] });
   try {

@@ -76,12 +76,7 @@ export class CustomAttributes {
         await this.#table.transact([
           subjectIsThere(subject),
           {
-            // As a Map: of an object, the SDK takes the name `constructor` for its class.
-            put: {
-              ...attributesKey(subject),
-              attributes: new Map(Object.entries(attributes)),
-              version: version + 1,
-            },
+            put: { ...attributesKey(subject), attributes, version: version + 1 },
             ...(version === 0 ? { if: ABSENT } : { if: '#version = :version', values: { version } }),
             reason: 'attributes',
           },
