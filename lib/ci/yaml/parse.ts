@@ -70,9 +70,18 @@ export async function parseHere(text: string): Promise<Hash> {
     },
     identify: (value) => Number.isInteger(value),
   });
+  // Bytes are text in Ruby, and a set is a hash without values.
+  const binary = yaml.defineScalarTag('tag:yaml.org,2002:binary', {
+    resolve: (source, isExplicit, tagName) => {
+      const bytes = yaml.binaryTag.resolve(source, isExplicit, tagName);
+      return bytes instanceof Uint8Array ? Buffer.from(bytes).toString() : bytes;
+    },
+    identify: () => false,
+  });
+  const set = { ...yaml.mapTag, tagName: 'tag:yaml.org,2002:set', identify: () => false };
   let value: unknown;
   try {
-    const schema = yaml.YAML11_SCHEMA.withTags(reference, timestamp, bool, int);
+    const schema = yaml.YAML11_SCHEMA.withTags(reference, timestamp, bool, int, binary, set);
     // As in Ruby, the last of two equal keys wins.
     const limits = { maxDepth: MAX_DEPTH, maxAliases: MAX_ALIASES, maxTotalMergeKeys: 10_000, json: true };
     [value] = yaml.loadAll(text, { schema, ...limits });

@@ -100,6 +100,21 @@ test.each([
   expect(await problemsOf(text)).toEqual(messages);
 });
 
+test.each(['', '# comment\n'.repeat(2000)])(
+  'bytes are text and a set is a hash, in long files too (%#)',
+  async (comments) => {
+    const text = `a:\n  script: !!binary ZWNobyAxCg==\n  needs: []\n  variables: !!set {}\n${comments}`;
+    const { jobs } = await configOf(text);
+    expect(jobs.get('a')).toMatchObject({ script: ['echo 1\n'], variables: {} });
+  },
+);
+
+test('many bytes are no more than their text', async () => {
+  const bytes = Buffer.alloc(700_000, 'x').toString('base64');
+  const { jobs } = await configOf(`a:\n  script: !!binary ${bytes}\n`);
+  expect(jobs.get('a')?.script?.[0]).toHaveLength(700_000);
+});
+
 test('everything that is wrong is told at once', async () => {
   const text = `${job('a', 'tags: x\nwhen: y')}${job('b', 'retry: 9')}`;
   expect(await problemsOf(text)).toHaveLength(3);
