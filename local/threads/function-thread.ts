@@ -249,7 +249,7 @@ const serviceOf =
     });
     if (body instanceof Uint8Array) return { value: answer(alone(body)) };
     if (Number(headers['content-length'] ?? WHOLE_BODY_BYTES + 1) > WHOLE_BODY_BYTES) {
-      const port = movable(body, alone);
+      const port = movable(body, { own: alone });
       return { value: answer(port), transfer: [port] };
     }
     const chunks: Uint8Array[] = [];

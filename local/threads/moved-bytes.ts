@@ -10,12 +10,13 @@ const AHEAD = 2;
 /**
  * Bytes for another thread, each chunk of which moves there. A web stream that is transferred clones them instead: twice as much
  * is copied, and each copy is garbage that has to be collected.
- * @param own makes bytes of a chunk that may leave: a copy, where it may be a part of something, or still be used here
+ * @param options.own makes bytes of a chunk that may leave: a copy, where it may be a part of something, or still be used here
+ * @param options.over called when nobody reads any more, at the end too
  * @returns what the other thread makes a stream of, by {@link arriving}; it is to be transferred
  */
 export function movable(
   chunks: AsyncIterable<Uint8Array>,
-  own: (chunk: Uint8Array) => Uint8Array<ArrayBuffer> = (chunk) => new Uint8Array(chunk),
+  { own = copyOf, over }: { readonly own?: typeof copyOf; readonly over?: () => void } = {},
 ): MessagePort {
   const { port1: here, port2: there } = new MessageChannel();
   const iterator = chunks[Symbol.asyncIterator]();
@@ -42,8 +43,11 @@ export function movable(
   });
   // What ends the reading of a generator is told to it, and to nobody else.
   here.on('close', () => void iterator.return?.().then(undefined, () => {}));
+  if (over !== undefined) here.on('close', over);
   return there;
 }
+
+const copyOf = (chunk: Uint8Array): Uint8Array<ArrayBuffer> => new Uint8Array(chunk);
 
 /** The bytes that another thread moves here. */
 export function arriving(port: MessagePort): ReadableStream<Uint8Array> {

@@ -154,8 +154,16 @@ async function fetchOf(
 ): Promise<Sent> {
   const { fetch } = await moduleOf(entry);
   const init = { method, headers, ...(body && { body: arriving(body), duplex: 'half' }) } as RequestInit;
-  const response = await fetch!(new Request(url, init), { ...info, signal });
-  const content = response.body === null ? undefined : movable(response.body);
-  const value: FetchAnswer = { status: response.status, headers: [...response.headers], body: content };
-  return { value, ...(content && { transfer: [content] }) };
+  // Nobody reads the rest of a request that has been answered.
+  const over = () => body?.close();
+  try {
+    const response = await fetch!(new Request(url, init), { ...info, signal });
+    const content = response.body === null ? undefined : movable(response.body, { over });
+    if (content === undefined) over();
+    const value: FetchAnswer = { status: response.status, headers: [...response.headers], body: content };
+    return { value, ...(content && { transfer: [content] }) };
+  } catch (error) {
+    over();
+    throw error;
+  }
 }

@@ -182,6 +182,31 @@ test('a request without a gateway streams in and out', async () => {
   expect(OBJECT.equals(flipped)).toBe(true);
 });
 
+test('what a function leaves unread of a request is not kept when it has answered', async () => {
+  const { fetch } = await load(
+    `export const handler = async () => {};
+     export const fetch = async (request) => {
+       const how = request.headers.get('how');
+       if (how.includes('partly')) await request.body.getReader().read();
+       if (how.includes('fails')) throw new RangeError('so it is');
+       return new Response(how.includes('empty') ? null : 'refused', { status: 403 });
+     };`,
+  );
+  for (const how of ['empty', 'with a text', 'partly', 'empty, partly', 'fails', 'fails, partly']) {
+    let ended = false;
+    const body = new ReadableStream({
+      pull: (controller) => controller.enqueue(new Uint8Array(1000)),
+      cancel: () => void (ended = true),
+    });
+    const request = new Request('http://lemnos.test/', {
+      ...{ method: 'POST', headers: { how }, body, duplex: 'half' },
+    } as RequestInit);
+    const answered = fetch!(request, { sourceIp: '192.0.2.1', baseUrl: 'http://lemnos.test' });
+    await answered.then((response) => response.text()).catch(() => {});
+    await expect.poll(() => ended, { message: how, timeout: 10_000 }).toBe(true);
+  }
+});
+
 test('functions reach the services through the thread that has them', async () => {
   const { handler } = await load(
     `import { GetObjectCommand, PutObjectCommand } from '${SDK}';
