@@ -327,7 +327,8 @@ export async function streamThrough(
   const reader = answer.body.getReader();
   response.once('close', () => void reader.cancel().catch(() => {}));
   for (let part = await reader.read(); !part.done; part = await reader.read()) {
-    if (response.destroyed) return;
+    // It may have gone before the answer came.
+    if (response.destroyed) return reader.cancel();
     if (!response.write(part.value))
       await new Promise<void>((resolve) => {
         const proceed = () => {

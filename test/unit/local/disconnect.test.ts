@@ -12,7 +12,7 @@ import type { RefName } from '../../../lib/git/refname.ts';
 import { nextTurn, underWatch } from '../../../lib/git/work.ts';
 import { rawFunction } from '../../../lib/http/function.ts';
 import { reply } from '../../../lib/http/reply.ts';
-import { type FunctionModule, gateway } from '../../../local/gateway.ts';
+import { type FunctionModule, gateway, streamThrough } from '../../../local/gateway.ts';
 import { installLambdaGlobal } from '../../../local/lambda.ts';
 import { gatewayRoutes } from '../../../local/routes.ts';
 import { buildPack } from '../../harness/build-pack.ts';
@@ -93,6 +93,35 @@ test.each([
   await expect.poll(() => steps, { timeout: 10_000 }).toBeGreaterThan(before + 100);
   release = true;
   expect(await ended.promise).toBe('at its end');
+});
+
+test('an answer that comes when its caller has gone is not made', async () => {
+  const called = Promise.withResolvers<void>();
+  const closed = Promise.withResolvers<void>();
+  const cancelled = Promise.withResolvers<string>();
+  const answer = async () => {
+    called.resolve();
+    await closed.promise;
+    return new Response(
+      new ReadableStream({
+        pull: (controller) => controller.enqueue(new Uint8Array(1000)),
+        cancel: () => cancelled.resolve('cancelled'),
+      }),
+    );
+  };
+  const through = createServer((request, response) => {
+    response.once('close', closed.resolve);
+    void streamThrough({ baseUrl: 'http://lemnos.test' }, answer, request, response);
+  }).listen(0, '127.0.0.1');
+  await once(through, 'listening');
+  const connection = new AbortController();
+  const { port } = through.address() as AddressInfo;
+  const request = fetch(`http://127.0.0.1:${port}/`, { signal: connection.signal });
+  request.catch(() => {});
+  await called.promise;
+  connection.abort();
+  expect(await cancelled.promise).toBe('cancelled');
+  through.close();
 });
 
 test('a walk whose caller has gone reads no further block', async () => {
