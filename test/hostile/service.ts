@@ -57,9 +57,12 @@ export class HostileService {
   }
 
   async stop(): Promise<void> {
-    const ended = once(this.#child, 'exit');
-    this.#child.send('stop');
-    await ended;
+    // One that has died is asked for nothing: the next part has another.
+    if (this.#child.connected) {
+      const ended = once(this.#child, 'exit');
+      this.#child.send('stop');
+      await ended;
+    }
     rmSync(this.#dataDir, { recursive: true, force: true });
   }
 
