@@ -105,6 +105,11 @@ describe('creating a project', () => {
         { error: 'issues_access_level does not have a valid value' },
       ],
       [{ name: 'a', default_branch: 'no..branch' }, { message: { default_branch: [expect.any(String)] } }],
+      // It reads as the id of a commit.
+      [
+        { name: 'a', default_branch: 'a1'.repeat(20) },
+        { message: { default_branch: ['is not a valid branch name'] } },
+      ],
       [
         { name: 'a', default_branch: 'x'.repeat(2000) },
         { message: { default_branch: [expect.any(String)] } },
