@@ -121,8 +121,9 @@ export function pageRequest(
   const page = Math.max(1, given['page'] as number);
   const offset = (page - 1) * perPage;
   if (offset > MAX_OFFSET && !anyOffset) {
+    const others = rule === undefined ? '' : ' Remaining records can be retrieved using keyset pagination.';
     throw new HttpFailure(405, {
-      error: `Offset pagination has a maximum allowed offset of ${MAX_OFFSET} for requests that return objects of type ${noun}. Remaining records can be retrieved using keyset pagination.`,
+      error: `Offset pagination has a maximum allowed offset of ${MAX_OFFSET} for requests that return objects of type ${noun}.${others}`,
     });
   }
   const after = rule?.links && supports(rule, query) ? markedAfter(given[rule.marker], offset) : undefined;

@@ -155,6 +155,16 @@ describe('offset pagination', () => {
     expect(await send(`GET /projects?${query}`)).toMatchObject({ status, body: { error } });
   });
 
+  test('names no other way where a list has none', async () => {
+    expect(await send('GET /many/8?page=502&per_page=100')).toMatchObject({
+      status: 405,
+      body: {
+        error:
+          'Offset pagination has a maximum allowed offset of 50000 for requests that return objects of type record.',
+      },
+    });
+  });
+
   test.each([
     ['page=0', { page: 1, perPage: 20, offset: 0 }],
     ['page=-3', { page: 1, perPage: 20, offset: 0 }],
