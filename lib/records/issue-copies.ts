@@ -13,7 +13,9 @@ export interface IssueCopyRecord {
   readonly upTo: number;
   /** Ids for the copies of notes, so that these stand before later notes. */
   readonly ids: { readonly next: number; readonly last: number };
-  readonly step: 'files' | 'notes';
+  readonly step: 'files' | 'people' | 'notes';
+  /** The last user who takes part in the conversation about the copy, in the step of people. Absent: none. */
+  readonly joined?: number;
   /** The first note of the last discussion that is copied. */
   readonly after: number;
   /** Of the discussion behind it: its first note, that of the copy, and the last note that is copied. */

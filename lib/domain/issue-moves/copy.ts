@@ -46,7 +46,7 @@ export async function copyRest(deps: Deps, address: IssueAddress, deadline: numb
     if (copy === undefined) return true;
     if (Date.now() > deadline) return false;
     try {
-      const isEnd = !(await (copy.step === 'files' ? copyBeside(deps, copy) : copyNotes(deps, copy)));
+      const isEnd = !(await STEPS[copy.step](deps, copy));
       if (isEnd) await deps.store.issueCopies.end(copy);
     } catch (error) {
       // The copy is deleted, and its row with it.
@@ -57,10 +57,7 @@ export async function copyRest(deps: Deps, address: IssueAddress, deadline: numb
   }
 }
 
-/**
- * The files of the description, its awards, the relations of an issue that moved, and beside notes who takes part.
- * @returns whether there is more to copy
- */
+/** The files of the description, its awards, and the relations of an issue that moved. @returns whether there is more to copy */
 async function copyBeside(deps: Deps, copy: IssueCopyRecord): Promise<boolean> {
   const { store } = deps;
   const { source, target, withNotes } = copy;
@@ -72,10 +69,8 @@ async function copyBeside(deps: Deps, copy: IssueCopyRecord): Promise<boolean> {
     await copyFiles(deps, source.projectId, target.projectId, [text]);
   }
   await copyAwards(deps, copy, issue);
-  if (!withNotes) return false;
-  await copyParticipants(deps, copy);
-  await store.issueCopies.advance(copy, { change: { step: 'notes' } });
-  return true;
+  if (withNotes) await store.issueCopies.advance(copy, { change: { step: 'people' } });
+  return withNotes;
 }
 
 /** The awards of the issue itself. */
@@ -201,6 +196,8 @@ async function copyNotes(deps: Deps, copy: IssueCopyRecord): Promise<boolean> {
   }
   return true;
 }
+
+const STEPS = { files: copyBeside, people: copyParticipants, notes: copyNotes };
 
 const hasAwardsBetween = ({ store }: Deps, { source }: IssueCopyRecord, first: number, last: number) =>
   store.awards.areOnNotes(source.projectId, noteableOf(source), first, last);

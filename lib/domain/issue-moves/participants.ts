@@ -1,27 +1,28 @@
 import type { IssueCopyRecord } from '../../records/issue-copies.ts';
-import { TransactionRefused } from '../../store/errors.ts';
 import type { Deps } from '../deps.ts';
 
-const AT_ONCE = 100;
+/** Users of one step: each has two items of its transaction (DynamoDB, `TransactWriteItems`). */
+const AT_ONCE = 45;
 
-/** Who takes part in the conversation about an issue takes part in that about its copy, and as openly. May run twice. */
-export async function copyParticipants({ store }: Deps, { source, target }: IssueCopyRecord): Promise<void> {
+/**
+ * The next of those who take part in the conversation about an issue take part in that about its copy, and as openly.
+ * @returns that there is more to copy: notes
+ */
+export async function copyParticipants({ store }: Deps, copy: IssueCopyRecord): Promise<true> {
+  const { source, target, joined = 0 } = copy;
   const [from, to] = [source, target].map(
     ({ projectId, id }) => ({ projectId, noteable: { kind: 'issue', id } }) as const,
   );
-  for (let after: number | undefined = 0; after !== undefined; ) {
-    const page = await store.threads.members(from!, after, AT_ONCE);
-    const members = await store.threads.getMany(from!, page.ids);
-    for (const [i, id] of page.ids.entries()) {
-      const { takesPart, openly } = members[i]!;
-      if (!takesPart) continue;
-      const joins = store.threads.joinWrite(to!, id, !openly);
-      const present = [store.users.isThere(id), store.issues.isThere(target)];
-      await store.table.transact([joins, ...present]).catch((error: unknown) => {
-        const isGone = error instanceof TransactionRefused && (error.has('user') || error.has('source'));
-        if (!isGone) throw error;
-      });
-    }
-    after = page.until;
-  }
+  const { ids, until } = await store.threads.members(from!, joined, AT_ONCE);
+  const [members, users] = await Promise.all([store.threads.getMany(from!, ids), store.users.getMany(ids)]);
+  const joining = ids.flatMap((id, i) => {
+    const { takesPart, openly } = members[i]!;
+    return takesPart && users[i] !== undefined ? [{ id, openly }] : [];
+  });
+  await store.issueCopies.advance(copy, {
+    change: until === undefined ? { step: 'notes' } : { joined: until },
+    writes: joining.map(({ id, openly }) => store.threads.joinWrite(to!, id, !openly)),
+    authorIds: joining.map(({ id }) => id),
+  });
+  return true;
 }

@@ -18,11 +18,11 @@ export const COPY_ISSUE_JOB = 'issue.copy';
 
 /** Where a step leads, and what it copies. */
 export interface CopyStep {
-  readonly change: Partial<Pick<IssueCopyRecord, 'step' | 'ids' | 'after' | 'part' | 'awarded'>>;
+  readonly change: Partial<Pick<IssueCopyRecord, 'step' | 'joined' | 'ids' | 'after' | 'part' | 'awarded'>>;
   readonly writes?: readonly Write[];
   /** Notes by users among them. */
   readonly userNotes?: number;
-  /** Users who have to be there, as their notes are copied. */
+  /** Users who have to be there, as their notes are copied, or that they take part. */
   readonly authorIds?: readonly number[];
 }
 

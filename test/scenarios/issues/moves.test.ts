@@ -1,10 +1,12 @@
 /** Issues move to other projects and are cloned, with their notes and files. */
+import type { OperationRecord } from '@lemnos/embedded-aws/dynamodb';
 import { describe, expect, test } from 'vitest';
 import { deps } from '../../../functions/deps.ts';
 import { COPY_ISSUE_JOB } from '../../../lib/store/issues/copies.ts';
 import { MAINTENANCE, message } from '../../../lib/store/outbox/outbox.ts';
 import { ownWorld } from '../../harness/own-world.ts';
 import { settled } from '../../harness/settled.ts';
+import { storeOf } from '../../harness/world.ts';
 
 const { as, service, someone } = ownWorld();
 
@@ -186,6 +188,31 @@ describe('an issue that is moved', () => {
       (await done(who, 'GET', `${pathOf(after)}/participants`)).map(({ id }: Person) => id);
     expect(await seenBy(owner)).toEqual([owner.id, reporter.id, other.id]);
     expect(await seenBy(guest)).toEqual([owner.id, reporter.id]);
+  });
+
+  test('brings a crowd that takes part in few transactions, each of which says how far it is', async () => {
+    const { owner, from, issue } = await ground();
+    const before = await issue({ title: 'Crowd' });
+    const thread = { projectId: before.project_id, noteable: { kind: 'issue', id: before.id } } as const;
+    const people = await Promise.all(Array.from({ length: 50 }, () => someone()));
+    const { threads } = storeOf();
+    await Promise.all(people.map(({ id }) => threads.join(thread, id, false)));
+    // Who is not there any more.
+    await threads.join(thread, people[0]!.id + 1_000_000, false);
+    const joining: OperationRecord[] = [];
+    service.host.dynamo.onOperation = (record) => {
+      if (record.operation === 'TransactWriteItems' && record.keys.some((key) => /THREADS#/.test(key)))
+        joining.push(record);
+    };
+    const json = { to_project_id: from.id, with_notes: true };
+    const after = await done(owner, 'POST', `${pathOf(before)}/clone`, json);
+    await settled();
+    service.host.dynamo.onOperation = undefined;
+    const shown = await done(owner, 'GET', `${pathOf(after)}/participants?per_page=100`);
+    expect(shown.map(({ id }: Person) => id)).toEqual(
+      [owner, ...people].map(({ id }) => id).toSorted((a, b) => a - b),
+    );
+    expect(joining).toHaveLength(2);
   });
 
   test('brings the awards on its notes with it, each once, however often the copying begins again', async () => {
