@@ -5,7 +5,8 @@ import { badRequest } from '../domain/errors.ts';
 import { Admissions } from '../domain/rate-limits/request-counting.ts';
 import { revokeFamily, unknownFrom } from '../domain/tokens/tokens.ts';
 import { endpointFor, type HttpDeps } from '../http/endpoint.ts';
-import type { KeysetPage, OffsetPage, Page } from '../http/pagination.ts';
+import type { KeysetPage, OffsetPage } from '../http/pagination.ts';
+import type { Page } from '../store/table/paging.ts';
 
 /** Dependencies of handlers: those of the domain rules, and the access control of HTTP. */
 export interface ApiDeps extends Deps, Omit<HttpDeps, 'settings'> {}
@@ -56,11 +57,13 @@ export function idOfToken(token: string | undefined): number | undefined {
 /** Store parameters of a keyset page: the first one behind its token. */
 export const firstOf = ({ perPage }: KeysetPage) => ({ page: 1, perPage });
 
-/** The token of the next page of {@link idOfToken}. */
-export const nextIdOf = ({ items, more }: Page<{ readonly id: number }>): string | undefined => {
-  const last = items.at(-1);
-  return more && last !== undefined ? String(last.id) : undefined;
-};
+/** The token of the next page of {@link idOfToken}; also behind a page that is not full because its filter passed over many. */
+export const nextIdOf = ({
+  more,
+  truncated,
+  last,
+}: Pick<Page<unknown>, 'more' | 'truncated' | 'last'>): string | undefined =>
+  (more || truncated) && last !== undefined ? String(last.id) : undefined;
 
 /** Store parameters of an offset page, with the total counted. */
 export const counted = ({ page, perPage }: OffsetPage) => ({ page, perPage, count: true });
