@@ -106,9 +106,21 @@ test('a refusal has the service’s name of it, its text, and the items that it 
   });
 });
 
-test('an answer that is no JSON is an error with its status', async () => {
-  const { table } = client([{ statusCode: 502, body: '<html>' }]);
-  await expect(table.call('GetItem', KEY)).rejects.toMatchObject({ $metadata: { httpStatusCode: 502 } });
+test.each(['<html>', 'null', '"no"', ''])(
+  'an answer that is not an object is an error with its status: %s',
+  async (body) => {
+    const { table } = client([{ statusCode: 502, body }]);
+    await expect(table.call('GetItem', KEY)).rejects.toMatchObject({ $metadata: { httpStatusCode: 502 } });
+  },
+);
+
+test('what decides where requests go is asked again after it failed', async () => {
+  const region = vi.fn<() => Promise<string>>().mockRejectedValueOnce(new Error('not now'));
+  region.mockResolvedValue('eu-central-1');
+  const { table, sent } = client([], { region });
+  await expect(table.call('GetItem', KEY)).rejects.toThrow('not now');
+  await table.call('GetItem', KEY);
+  expect(sent[0]?.hostname).toBe('dynamodb.eu-central-1.amazonaws.com');
 });
 
 test('after a refusal requests are signed at the time of the service', async () => {
@@ -120,6 +132,13 @@ test('after a refusal requests are signed at the time of the service', async () 
   const hours = sent.map(({ headers }) => headers['x-amz-date']!.slice(0, 11));
   expect(hours[1]).toBe(ahead.toISOString().replaceAll('-', '').slice(0, 11));
   expect(hours[0]).not.toBe(hours[1]);
+});
+
+test('a date that is none leaves the time at which requests are signed alone', async () => {
+  const { table, sent } = client([{ statusCode: 502, headers: { date: 'today' }, body: '' }]);
+  await table.call('GetItem', KEY).catch(() => {});
+  await table.call('GetItem', KEY);
+  expect(sent).toHaveLength(2);
 });
 
 const ROW = {

@@ -48,7 +48,11 @@ export class TableClient {
    */
   async call(operation: Operation, input: object): Promise<Answer> {
     const config = this.#config;
-    this.#destination ??= destinationOf(config);
+    this.#destination ??= destinationOf(config).catch((error: unknown) => {
+      // The next call asks again.
+      this.#destination = undefined;
+      throw error;
+    });
     const { endpoint, signer } = await this.#destination;
     const body = JSON.stringify(input);
     const request = {
@@ -71,9 +75,9 @@ export class TableClient {
     const { response } = await config.requestHandler.handle(signed as never);
     const text = await textOf(response.body);
     if (response.statusCode < 300) return JSON.parse(text) as Answer;
-    // A clock that is minutes off is refused until it is corrected.
-    const { date } = response.headers;
-    if (date !== undefined) config.systemClockOffset = Date.parse(date) - Date.now();
+    // A clock that is minutes off is refused until it is corrected. What stands between may send any text as a date.
+    const date = Date.parse(response.headers['date'] ?? '');
+    if (!Number.isNaN(date)) config.systemClockOffset = date - Date.now();
     throw failure(response.statusCode, text);
   }
 }
@@ -121,10 +125,10 @@ function failure(httpStatusCode: number, text: string): Error {
   return Object.assign(error, told, { name, $metadata: { httpStatusCode } });
 }
 
-/** What stands between may answer with something else than JSON. */
+/** What stands between may answer with something else than JSON, or than an object. */
 function membersOf(text: string): Record<string, unknown> {
   try {
-    return JSON.parse(text) as Record<string, unknown>;
+    return Object(JSON.parse(text)) as Record<string, unknown>;
   } catch {
     return {};
   }
