@@ -65,6 +65,18 @@ test('a long range is read each time, and comes whole', async () => {
   expect(iterators).toHaveBeenCalledTimes(4);
 });
 
+test('names of ranges take their part of the memory', async () => {
+  const readLong = async (n: number) => {
+    const gte = `${partition(1)}${String(n).padStart(6_000, '0')}`;
+    for await (const rows of storage.rows({ gte, lt: `${gte}~` }, 10)) expect(rows).toEqual([]);
+  };
+  for (let n = 0; n < 400; n++) await readLong(n);
+  await readLong(399);
+  expect(iterators).toHaveBeenCalledTimes(400);
+  await readLong(0);
+  expect(iterators).toHaveBeenCalledTimes(401);
+});
+
 test('a reader that begins after a write was acknowledged sees it, whatever else is read and written meanwhile', async () => {
   const next = random(3);
   const acknowledged = [0, 0, 0];

@@ -4,7 +4,7 @@ import type { KeyRange, Row } from './key-range.ts';
 const MAX_RANGE = 32 * 1024;
 /** Characters of what was kept since all was forgotten; beyond them it is again. */
 const MAX_ALL = 8 * 1024 * 1024;
-/** About what a range takes besides its rows. */
+/** About what a range takes besides its rows and its name. */
 const OF_A_RANGE = 512;
 
 /**
@@ -29,7 +29,8 @@ export class RecentRanges {
     const name = partitionOf(range);
     if (name === undefined || this.#changing.has(name)) return undefined;
     if (this.#characters > MAX_ALL) this.clear();
-    this.#characters += OF_A_RANGE;
+    // The name of the partition is in that of the range.
+    this.#characters += OF_A_RANGE + 2 * nameOf(range, limit).length;
     const ranges = this.#partitions.get(name) ?? new Map<string, readonly Row[]>();
     this.#partitions.set(name, ranges);
     return (rows) => {
