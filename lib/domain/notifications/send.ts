@@ -86,6 +86,7 @@ async function sendFirst(
   const left = stages.slice(first);
   // Most have few users or none.
   const begun: IdPage[] = [];
+  // As many as one run looks at until its deadline.
   const looked = new Set<number>();
   let pages = 0;
   for (const [i, stage] of left.entries()) {
