@@ -46,6 +46,10 @@ export class BulkTable extends Table {
     await this.#put(put);
   }
 
+  override async putAll(items: readonly (Item & Key)[]): Promise<void> {
+    for (const item of items) await this.#put(item);
+  }
+
   override async update({ update, set = {}, add = {}, remove = [] }: Update): Promise<Item> {
     const before = (await this.get(update)) ?? (await super.get(update));
     const item: Item & Key = { ...before, pk: update.pk, sk: update.sk };

@@ -166,13 +166,9 @@ interface MarkedMail {
  */
 async function sendOnce({ store: { processed, outbox, table }, now }: Deps, mails: readonly MarkedMail[]) {
   await outbox.send(mails.map(({ mark, mail }) => ({ ...mail, id: mailIdOf(mark) })));
-  await Promise.all(
-    mails.map(async ({ mark, joins }) => {
-      if (joins !== undefined) await table.update(joins);
-      // A concurrent run of the same job may have marked it: it is the same mail, and a condition would double the cost.
-      await table.put({ put: processed.mark(CONSUMER, mark, now()).put });
-    }),
-  );
+  await Promise.all(mails.map(({ joins }) => joins && table.update(joins)));
+  // A concurrent run of the same job may have marked some: they are the same mails, and a condition would double the cost.
+  await table.putAll(mails.map(({ mark }) => processed.mark(CONSUMER, mark, now()).put));
 }
 
 /** An id with the time of the notification's own, of which it is the mail to one user. */

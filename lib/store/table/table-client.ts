@@ -8,12 +8,18 @@ import type { WireItem } from './wire.ts';
 /** As in the API. */
 export type Operation =
   | 'BatchGetItem'
+  | 'BatchWriteItem'
   | 'DeleteItem'
   | 'GetItem'
   | 'PutItem'
   | 'Query'
   | 'TransactWriteItems'
   | 'UpdateItem';
+
+/** A write of a batch. */
+export interface WriteRequest {
+  readonly PutRequest: { readonly Item: WireItem };
+}
 
 /** The members of answers that the table reads; attributes are in their wire form. */
 export interface Answer {
@@ -23,6 +29,7 @@ export interface Answer {
   readonly Count?: number;
   readonly LastEvaluatedKey?: WireItem;
   readonly Responses?: Readonly<Record<string, readonly WireItem[]>>;
+  readonly UnprocessedItems?: Readonly<Record<string, readonly WriteRequest[]>>;
   readonly UnprocessedKeys?: Readonly<Record<string, { readonly Keys: readonly WireItem[] }>>;
 }
 

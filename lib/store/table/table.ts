@@ -10,7 +10,7 @@ import { mapLimit } from './map-limit.ts';
 import { forgetRows, keepRow, knownRow } from './read-once.ts';
 import { type CancellationReason, type RetryPolicy, retrying, standardRetries } from './retry.ts';
 import type { IndexName } from './schema.ts';
-import type { Answer, TableClient } from './table-client.ts';
+import type { Answer, TableClient, WriteRequest } from './table-client.ts';
 import { fromWire, toWire, type WireItem } from './wire.ts';
 import {
   type Delete,
@@ -51,6 +51,8 @@ export interface QueryPage {
 }
 
 const BATCH_SIZE = 100;
+/** DynamoDB's maximum number of writes in one batch. */
+const PUTS_IN_BATCH = 25;
 /** DynamoDB's maximum number of items in one transaction. */
 export const TRANSACTION_ITEMS = 100;
 /** Attribute of every conditional write of one item, by which a writer recognises its write after a lost response. */
@@ -101,16 +103,11 @@ export class Table {
     return keys.map((key) => found.get(identity(key)));
   }
 
-  /** Keys that a batch leaves unprocessed were throttled: they are retried with backoff, up to the same limit. */
   async #batch(chunk: Key[], options: { consistent?: boolean; only?: readonly string[] }): Promise<Item[]> {
     const items: Item[] = [];
     const only = options.only === undefined ? undefined : [...new Set(['pk', 'sk', ...options.only])];
-    let keys: readonly WireItem[] = chunk.map(wireKey);
-    for (let n = 0; keys.length > 0; n++) {
-      if (n >= this.#retries.attempts)
-        throw new StoreUnavailable(false, new Error(`${keys.length} keys unprocessed`));
-      if (n > 0) await sleep(Math.random() * Math.min(this.#retries.cap, this.#retries.base * 2 ** n));
-      const projection = only?.map((name) => `#${name}`).join(', ');
+    const projection = only?.map((name) => `#${name}`).join(', ');
+    await this.#untilProcessed(chunk.map(wireKey), async (keys) => {
       const input = {
         RequestItems: {
           [this.name]: {
@@ -124,9 +121,23 @@ export class Table {
       };
       const answer = await retrying(this.#retries, () => this.#client.call('BatchGetItem', input));
       for (const item of answer.Responses?.[this.name] ?? []) items.push(fromWire(item));
-      keys = answer.UnprocessedKeys?.[this.name]?.Keys ?? [];
-    }
+      return answer.UnprocessedKeys?.[this.name]?.Keys ?? [];
+    });
     return items;
+  }
+
+  /** What a batch leaves unprocessed was throttled: it is retried with backoff, up to the same limit. */
+  async #untilProcessed<T>(
+    all: readonly T[],
+    send: (left: readonly T[]) => Promise<readonly T[]>,
+  ): Promise<void> {
+    const { attempts, base, cap } = this.#retries;
+    let left = all;
+    for (let n = 0; left.length > 0; n++) {
+      if (n >= attempts) throw new StoreUnavailable(false, new Error(`${left.length} unprocessed`));
+      if (n > 0) await sleep(Math.random() * Math.min(cap, base * 2 ** n));
+      left = await send(left);
+    }
   }
 
   /** Reads one page. Indexes are eventually consistent: check what they find against the table. */
@@ -214,6 +225,25 @@ export class Table {
     const item = write.if === undefined ? write.put : { ...write.put, [STAMP]: randomUUID() };
     const input = { TableName: this.name, Item: toWire(item), ...condition(write) };
     await this.#one(write, item, () => this.#client.call('PutItem', input));
+  }
+
+  /** Puts items without conditions, each by itself: where it fails, some of them may be there. */
+  async putAll(items: readonly (Item & Key)[]): Promise<void> {
+    for (const item of items) forgetRows(item);
+    // A batch takes one write for each key.
+    const puts = [...new Map(items.map((item) => [identity(item), item])).values()];
+    const chunks: (Item & Key)[][] = [];
+    for (let i = 0; i < puts.length; i += PUTS_IN_BATCH) chunks.push(puts.slice(i, i + PUTS_IN_BATCH));
+    await mapLimit(4, chunks, (chunk) =>
+      this.#untilProcessed(
+        chunk.map((item): WriteRequest => ({ PutRequest: { Item: toWire(item) } })),
+        async (requests) => {
+          const input = { RequestItems: { [this.name]: requests } };
+          const answer = await retrying(this.#retries, () => this.#client.call('BatchWriteItem', input));
+          return answer.UnprocessedItems?.[this.name] ?? [];
+        },
+      ),
+    );
   }
 
   /**

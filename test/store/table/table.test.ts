@@ -77,6 +77,18 @@ describe('when the table fails', () => {
     expect(opened.operations.length).toBeGreaterThan(2);
   });
 
+  test('items of a batch that are left unprocessed, throttled or sent without an answer are put again', async () => {
+    const items = Array.from({ length: 60 }, (_, i) => ({ ...key(`batch ${i}`), n: i }));
+    opened.dynamo.faults.next('BatchWriteItem', { unprocessed: 12 });
+    opened.dynamo.faults.next('BatchWriteItem', { fail: 'throttling' });
+    opened.dynamo.faults.next('BatchWriteItem', { loseAnswer: true });
+    await table.putAll([...items, { ...items[0]!, n: 1000 }]);
+    const found = await table.batchGet(items);
+    expect(found.map((item) => item?.['n'])).toEqual([1000, ...items.slice(1).map(({ n }) => n)]);
+    opened.dynamo.faults.next('BatchWriteItem', { unprocessed: 1 }, 20);
+    await expect(table.putAll(items.slice(0, 2))).rejects.toBeInstanceOf(StoreUnavailable);
+  });
+
   test('a put with a lost response recognizes its own item', async () => {
     opened.dynamo.faults.next('PutItem', { loseAnswer: true });
     await table.put({ put: { ...key('lost put'), n: 1 }, if: ABSENT });
