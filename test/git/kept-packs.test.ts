@@ -6,6 +6,7 @@ import { CorruptData } from '../../lib/git/corrupt-data.ts';
 import { MemoryRepository } from '../../lib/git/memory.ts';
 import { memoryAccess } from '../../lib/git/pack/content.ts';
 import { indexPack } from '../../lib/git/pack/index-pack.ts';
+import { listObjects } from '../../lib/git/pack/object-list.ts';
 import { PackCache } from '../../lib/git/pack/pack-cache.ts';
 import { PackStore, type UnlistedPack } from '../../lib/git/pack/store.ts';
 import { writePack } from '../../lib/git/pack/write.ts';
@@ -13,6 +14,7 @@ import type { RandomAccess } from '../../lib/git/ports.ts';
 import { enumerate } from '../../lib/git/reachable.ts';
 import type { KeptPack } from '../../lib/git/wire/kept-pack.ts';
 import { type PackRequest, packfile } from '../../lib/git/wire/packfile.ts';
+import { buildPack } from '../harness/build-pack.ts';
 import { addPack, collect, makeHistory, packObjects, revParse, scratch } from './pack-fixture.ts';
 import { git } from './repository-files.ts';
 import { startHost, Workspace } from './wire-host.ts';
@@ -181,6 +183,26 @@ test('a copy is indexed whose packs are copied whole, and are dropped from memor
     cache.dropUnused();
   }
   expect(accepted(Buffer.concat(pack), 'main')).toEqual(Buffer.from(index!));
+});
+
+test('the index of a copy of many objects is that which is made when such a pack is pushed', async () => {
+  const pushed = new MemoryRepository();
+  const files = Array.from({ length: 1500 }, (_, i) => ({
+    type: 'blob' as const,
+    data: Buffer.from(`${i}\n`),
+  }));
+  const { content, objectCount, oids } = buildPack(files);
+  const stored = await pushed.objects.newPack(content, { source: 'receive', objectCount });
+  await pushed.refs.compareAndSwap([], { packs: [stored] });
+  const store = new PackStore(pushed.objects);
+  // Not all of them: the pack is not copied whole.
+  const list = await listObjects(store, oids.slice(1));
+  let index: Uint8Array | undefined;
+  const pack: Uint8Array[] = [];
+  for await (const piece of writePack(store, list, { onIndex: (made) => (index = made) }))
+    pack.push(Buffer.from(piece));
+  const received = await indexPack([Buffer.concat(pack)]);
+  expect(Buffer.from(index!).equals(received.content.index)).toBe(true);
 });
 
 test('a copy is kept at once unless most objects were taken over', async () => {

@@ -103,7 +103,9 @@ export class PackWriter {
       if (i === count) return true;
       const copied = this.#copied.has(packOf[i]!);
       const crc = copied ? packs[packOf[i]!]!.index.crc(positions[i]!) : this.#crcs![i]!;
-      table.crcs[table.add(this.#writtenAt(i), 0, 0, 0)] = crc;
+      const entry = table.add(this.#writtenAt(i), 0, 0, 0);
+      // Not before: the table may have grown.
+      table.crcs[entry] = crc;
       return false;
     });
     table.names.set(names.subarray(0, 20 * count));
