@@ -1,17 +1,21 @@
 import { randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { CorruptData } from '../../lib/git/corrupt-data.ts';
 import { MemoryRepository } from '../../lib/git/memory.ts';
+import { ZERO_OID } from '../../lib/git/oid.ts';
 import { memoryAccess } from '../../lib/git/pack/content.ts';
 import { indexPack } from '../../lib/git/pack/index-pack.ts';
 import { listObjects } from '../../lib/git/pack/object-list.ts';
 import { PackCache } from '../../lib/git/pack/pack-cache.ts';
 import { PackStore, type UnlistedPack } from '../../lib/git/pack/store.ts';
 import { writePack } from '../../lib/git/pack/write.ts';
+import { encodeCommit, encodeTree, hashObject } from '../../lib/git/parse.ts';
 import type { RandomAccess } from '../../lib/git/ports.ts';
 import { enumerate } from '../../lib/git/reachable.ts';
+import type { RefName } from '../../lib/git/refname.ts';
+import { keepFirstClone } from '../../lib/git/wire/first-clone.ts';
 import type { KeptPack } from '../../lib/git/wire/kept-pack.ts';
 import { type PackRequest, packfile } from '../../lib/git/wire/packfile.ts';
 import { buildPack } from '../harness/build-pack.ts';
@@ -203,6 +207,35 @@ test('the index of a copy of many objects is that which is made when such a pack
     pack.push(Buffer.from(piece));
   const received = await indexPack([Buffer.concat(pack)]);
   expect(Buffer.from(index!).equals(received.content.index)).toBe(true);
+});
+
+test('a first clone is kept before anybody asks for it, unless the time of the worker ends first', async () => {
+  const pushed = new MemoryRepository();
+  // More than what is made as fast as a copy is looked for.
+  const blob = { type: 'blob' as const, data: randomBytes(4_500_000) };
+  const file = { mode: 0o100644, name: 'f', oid: hashObject('blob', blob.data) };
+  const tree = { type: 'tree' as const, data: encodeTree([file]) };
+  const person = { name: 'A', email: 'a@example.com', seconds: 1_700_000_000, timezone: '+0000' };
+  const about = { parents: [], author: person, committer: person, message: 'first' };
+  const commit = {
+    type: 'commit' as const,
+    data: encodeCommit({ tree: hashObject('tree', tree.data), ...about }),
+  };
+  const { content, objectCount } = buildPack([commit, tree, blob]);
+  const stored = await pushed.objects.newPack(content, { source: 'receive', objectCount });
+  const main = { name: 'refs/heads/main' as RefName, from: ZERO_OID };
+  await pushed.refs.compareAndSwap([{ ...main, to: hashObject('commit', commit.data) }], { packs: [stored] });
+  const warned = vi.spyOn(console, 'warn').mockImplementation(() => {});
+  const copies = new Copies();
+  const keep = (signal: AbortSignal) =>
+    keepFirstClone(pushed.objects, pushed.refs, (name) => copies.of(name), signal);
+  await keep(AbortSignal.abort(new Error('it ended')));
+  expect(copies.named.size).toBe(0);
+  expect(warned.mock.calls.flat().join()).toContain('it ended');
+  await keep(new AbortController().signal);
+  expect(copies.named.size).toBe(1);
+  expect(warned).toHaveBeenCalledTimes(1);
+  warned.mockRestore();
 });
 
 test('a copy is kept at once unless most objects were taken over', async () => {

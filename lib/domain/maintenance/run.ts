@@ -38,7 +38,8 @@ const VISITS_MS = SUPERSEDED_MS + 60_000;
  * repository; an order that arrives meanwhile is left to that run, or to a visit when its lease ends. May be
  * interrupted at any step; idempotent.
  *
- * @param time no new step starts after `deadline`; a derived file that was begun may take until `stopsAt`
+ * @param time no new step starts after `deadline`; a derived file that was begun, and the pack of a first clone, may take
+ *   until `stopsAt`
  * @returns 'blocked' while somebody else waits for the lease
  */
 export async function maintainRepository(deps: Deps, order: MaintenanceOrder, time: Time): Promise<Progress> {
@@ -179,8 +180,10 @@ class Visit {
     const made = new Set<DerivedKind>();
     const done = await deriveFiles(objects, refs, { ...this.#time, asked, onMade: (kind) => made.add(kind) });
     // As often as the listing of the tip is made: so much has been pushed since.
-    if (done && made.has('tip'))
-      await keepFirstClone(objects, refs, (name) => store.keptPacks.of(repositoryId, name));
+    if (done && made.has('tip')) {
+      const signal = AbortSignal.timeout(Math.max(1, this.#time.stopsAt - Date.now()));
+      await keepFirstClone(objects, refs, (name) => store.keptPacks.of(repositoryId, name), signal);
+    }
     return done;
   }
 
