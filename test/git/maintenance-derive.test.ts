@@ -188,6 +188,17 @@ describe('a file that what was pushed does not allow', () => {
     expect(listed.files.get('tip')!.id).toBe('older');
   });
 
+  test('leaves the bitmap of an index that is not replaced either', async () => {
+    const { builders, build } = failing('bitmap', odd);
+    const listed = new Listed();
+    listed.list('object-index', 'index');
+    listed.list('bitmap', 'older', 'index');
+    listed.packs = [more, ...listed.packs];
+    await listed.derive(builders);
+    expect(build).toHaveBeenCalledTimes(1);
+    expect(listed.files.get('bitmap')!.id).toBe('older');
+  });
+
   test('is no file for those who read', async () => {
     const note = `${REFUSED} of no index`;
     const store = new PackStore(repository.objects);

@@ -147,9 +147,10 @@ async function noteRefusal(
   packs: readonly PackDescription[],
 ): Promise<void> {
   const former = objects.derived?.current(kind);
-  // A bitmap is of none once its index is replaced.
-  if (former !== undefined && !isRefused(former) && kind !== 'bitmap') return;
   const index = objects.derived?.current('object-index')?.id ?? '';
+  // A bitmap is of none once its index is replaced.
+  const isOfUse = kind !== 'bitmap' || former?.provenance.note === index;
+  if (former !== undefined && !isRefused(former) && isOfUse) return;
   await objects.storeDerived(kind, sealDerived(new Uint8Array(0)), madeOf(packs, `${REFUSED} ${index}`));
 }
 
