@@ -99,7 +99,7 @@ export class ClosureWalk implements ReadAhead {
     let oid = tip;
     for (;;) {
       const number = this.#numbers.number(oidBytes(oid), 0);
-      if (this.#has(number)) break;
+      if (this.#has(number) && this.#numbers.type(number) !== BLOB) break;
       if (!objects.has(oid)) {
         if (this.#skipMissing) break;
         throw new ObjectMissing(oid);
@@ -124,7 +124,7 @@ export class ClosureWalk implements ReadAhead {
   /** Handles one commit, newest first: a stored closure of a new commit most likely contains the others. */
   #commit(objects: PackObjects): void {
     const number = this.#queue.peek();
-    if (this.#has(number)) {
+    if (this.#hasAllOf(number)) {
       this.#queue.pop();
       return;
     }
@@ -141,7 +141,7 @@ export class ClosureWalk implements ReadAhead {
       () => this.#queue.waiting().slice(0, READ_AHEAD),
       (other) => {
         const all = other === undefined ? parents : (this.#links.get(other)?.parents ?? []);
-        for (const parent of all) if (!this.#has(parent)) this.#load(objects, parent);
+        for (const parent of all) if (!this.#hasAllOf(parent)) this.#load(objects, parent);
       },
     );
     this.#queue.pop();
@@ -149,7 +149,7 @@ export class ClosureWalk implements ReadAhead {
     this.#add(number, COMMIT);
     if (this.#history) this.#history.addTo(this.#reach, number);
     else this.#roots.push(tree);
-    for (const parent of parents) if (!this.#has(parent)) this.#enqueue(objects, parent);
+    for (const parent of parents) if (!this.#hasAllOf(parent)) this.#enqueue(objects, parent);
   }
 
   #enqueue(objects: PackObjects, number: number): void {
@@ -181,7 +181,9 @@ export class ClosureWalk implements ReadAhead {
   }
 
   #addTree(number: number, path: number): void {
-    if (this.#add(number, TREE)) this.#trees.push(number, path);
+    if (this.#hasAllOf(number)) return;
+    this.#add(number, TREE);
+    this.#trees.push(number, path);
   }
 
   /** Reads the last of the waiting trees. */
@@ -212,6 +214,16 @@ export class ClosureWalk implements ReadAhead {
 
   #has(number: number): boolean {
     return this.#reach.has(number) || (this.#excluded?.has(number) ?? false);
+  }
+
+  /**
+   * The same of a commit or a tree, with what it reaches.
+   * @throws CorruptData when some tree names it as a file: what has it for that need not have what it reaches
+   */
+  #hasAllOf(number: number): boolean {
+    if (!this.#has(number)) return false;
+    if (this.#numbers.type(number) !== BLOB) return true;
+    throw new CorruptData('object-malformed', `${this.#numbers.oid(number)} is named as one of two types`);
   }
 
   /** @returns whether it is new */

@@ -62,8 +62,10 @@ export async function reachedObjects(
     };
     return list;
   } catch (error) {
-    if (!(error instanceof CorruptData && error.code === 'derived-file')) throw error;
-    store.derived('bitmap')?.markUnusable(error);
+    if (!(error instanceof CorruptData)) throw error;
+    if (error.code === 'derived-file') store.derived('bitmap')?.markUnusable(error);
+    // A walk can do with what is named as one of two types.
+    else if (error.code !== 'object-malformed') throw error;
     return undefined;
   }
 }
