@@ -111,6 +111,8 @@ describe('where a tree names as a file what is none', () => {
     ['a commit of another branch', 'commit', false],
     ['a tree of another branch', 'tree', true],
     ['a tree of another branch', 'tree', false],
+    ['a tree below that of another branch', 'below', true],
+    ['a tree below that of another branch', 'below', false],
   ] as const)('%s: a walk finds all objects, and no bitmap is made', async (_, named, isNoted) => {
     const objects: Unpacked[] = [];
     const put = (type: Unpacked['type'], text: string): Oid => {
@@ -121,8 +123,9 @@ describe('where a tree names as a file what is none', () => {
     const commit = (tree: Oid, parent = '') =>
       put('commit', `tree ${tree}\n${parent}author ${person}\ncommitter ${person}\n\nchange\n`);
     const tree = put('tree', file('a', put('blob', 'x')));
-    const main = commit(tree);
-    const odd = put('tree', file('a', named === 'tree' ? tree : main));
+    const isBelow = named === 'below';
+    const main = commit(isBelow ? put('tree', file('d', tree).replace('100644', '40000')) : tree);
+    const odd = put('tree', file('a', named === 'tree' || isBelow ? tree : main));
     const side = commit(odd, named === 'parent' ? `parent ${main}\n` : '');
     const expected = objects.map(({ type, data }) => hashObject(type, data)).sort();
     const base = commit(put('tree', file('b', put('blob', 'y'))));
@@ -160,7 +163,7 @@ describe('where a tree names as a file what is none', () => {
     await made.refs.compareAndSwap(branches({ main, side }));
     const brought = isNoted ? new BroughtObjects() : undefined;
     await build(commitGraphBuilder, brought);
-    expect(brought?.isComplete ?? false).toBe(isNoted);
+    expect(brought?.isComplete ?? false).toBe(isNoted && !isBelow);
     await expect(build(bitmapBuilder, brought)).rejects.toThrow('two types');
   });
 

@@ -83,6 +83,12 @@ export class BroughtObjects {
     }
     const number = this.names.add(name, at);
     if (number >= this.kinds.length) this.kinds = resized(this.kinds, 2 * this.kinds.length);
+    const before = this.kinds[number]!;
+    // A walk finds what it is.
+    if (before !== 0 && before !== kind) {
+      this.giveUp();
+      return;
+    }
     this.kinds[number] = kind;
     if (this.#used >= this.#numbers.length) this.#numbers = resized(this.#numbers, 2 * this.#numbers.length);
     this.#numbers[this.#used++] = number;
