@@ -4,9 +4,12 @@ import { describe, expect, test } from 'vitest';
 import { type CollectOptions, collect, GARBAGE_MS } from '../../lib/git/maintenance/collect.ts';
 import type { MemoryRepository } from '../../lib/git/memory.ts';
 import { type Oid, ZERO_OID } from '../../lib/git/oid.ts';
+import type { Unpacked } from '../../lib/git/pack/build-pack.ts';
 import { indexPack } from '../../lib/git/pack/index-pack.ts';
+import { encodeCommit, encodeTree, hashObject } from '../../lib/git/parse.ts';
 import type { MaintainedObjects, RefUpdate } from '../../lib/git/ports.ts';
 import { parseRefName } from '../../lib/git/refname.ts';
+import { buildPack } from '../harness/build-pack.ts';
 import { allObjects, maintained, writeRepository } from './maintenance-fixture.ts';
 import { addPack, makeHistory, packObjects, revList, revParse, scratch, storeOf } from './pack-fixture.ts';
 import { git } from './repository-files.ts';
@@ -123,6 +126,39 @@ describe('garbage collection', () => {
     expect(types).toHaveLength(2);
     expect(types).toContainEqual(new Set(['blob']));
     expect(types).toContainEqual(new Set(['commit', 'tree', 'tag']));
+  });
+
+  test.each([
+    ['a tree of a branch', false],
+    ['a tree of a branch that another pinned commit comes from', true],
+  ])('keeps what pinned commits reach, though %s names them, and their trees, as files', async (_, isParent) => {
+    const objects: Unpacked[] = [];
+    const put = (type: Unpacked['type'], data: Uint8Array): Oid => {
+      objects.push({ type, data });
+      return hashObject(type, data);
+    };
+    const tree = (...entries: [mode: number, oid: Oid][]) =>
+      put('tree', encodeTree(entries.map(([mode, oid], i) => ({ mode, name: `${i}`, oid }))));
+    let seconds = 1_700_000_000;
+    const commit = (root: Oid, ...parents: Oid[]) => {
+      const by = { name: 'A', email: 'a@example.com', seconds: ++seconds, timezone: '+0000' };
+      const links = { tree: root, parents, author: by, committer: by };
+      return put('commit', encodeCommit({ ...links, message: 'change' }));
+    };
+    const file = (text: string): [number, Oid] => [0o100644, put('blob', Buffer.from(text))];
+    const below = tree(file('below'));
+    const early = commit(tree(file('early'), [0o040000, below]));
+    const odd = commit(tree([0o100644, early], [0o100644, below]));
+    const late = commit(tree(file('late'), [0o040000, below]), ...(isParent ? [odd] : []));
+    const { repository } = await storeOf();
+    const { content, objectCount } = buildPack(objects);
+    const pack = await repository.objects.newPack(content, { source: 'receive', objectCount });
+    await repository.refs.compareAndSwap([{ name: name('refs/heads/odd'), from: ZERO_OID, to: odd }], {
+      packs: [pack],
+    });
+    for (const oid of [early, late]) repository.pinnedCommits.add(oid);
+    const outcome = await collect(maintained(repository), repository.refs, options());
+    expect(outcome).toEqual({ garbage: 0, resurrected: 0 });
   });
 
   test('writes several packs if one would be too large', async () => {

@@ -124,8 +124,14 @@ async function addPinned(
 /** Pinned objects that are not in the list: at most as many as the repository has objects. */
 async function unreachedPinned(refs: RefDatabase, reached: ObjectList): Promise<Oid[]> {
   const pinned: Oid[] = [];
-  for await (const oid of refs.pinned()) if (reached.indexOf(oidBytes(oid), 0) < 0) pinned.push(oid);
+  for await (const oid of refs.pinned()) if (!isReached(reached, oid)) pinned.push(oid);
   return pinned;
+}
+
+/** Whether the list has it with what it reaches: a tree may name any object as a file. */
+function isReached(reached: ObjectList, oid: Oid): boolean {
+  const i = reached.indexOf(oidBytes(oid), 0);
+  return i >= 0 && reached.types[i] !== BLOB;
 }
 
 /**
@@ -139,7 +145,7 @@ async function resurrectLate(
   tipsAtStart: readonly Oid[],
   options: CollectOptions,
 ): Promise<number> {
-  const moved = (await tips(refs)).filter((oid) => reached.indexOf(oidBytes(oid), 0) < 0);
+  const moved = (await tips(refs)).filter((oid) => !isReached(reached, oid));
   moved.push(...(await unreachedPinned(refs, reached)));
   if (moved.length === 0) return 0;
   const inputs = await objects.listPacks({ fresh: true });

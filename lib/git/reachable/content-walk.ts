@@ -65,7 +65,7 @@ export class ContentWalk {
     if (index >= interesting.length) return true;
     const id = interesting[index]!;
     this.#at++;
-    if (this.#met.is(id, EXCLUDED)) return false;
+    if (this.#met.is(id, EXCLUDED) && !this.#met.is(id, FILE)) return false;
     this.#take(id, COMMIT);
     if (this.#wantsLevel(0)) this.#takeTree(this.#met.commit(id)!.tree, 0, 0);
     return false;
@@ -108,8 +108,9 @@ export class ContentWalk {
   /** With a depth limit, a tree found again closer to a root is read again, because more of it is wanted. */
   #mayTake(id: number, level: number): boolean {
     const flags = this.#met.flags[id]!;
+    if ((flags & FILE) !== 0) return true;
     if ((flags & EXCLUDED) !== 0) return false;
-    if ((flags & TAKEN) === 0 || (flags & FILE) !== 0) return true;
+    if ((flags & TAKEN) === 0) return true;
     return this.#levels !== undefined && level < (this.#levels.get(id) ?? 0);
   }
 

@@ -1,7 +1,7 @@
 import { TREE } from '../pack/entry.ts';
 import type { PackObjects } from '../pack/pack-objects.ts';
 import type { CommitWalk } from './commit-walk.ts';
-import { CLOSED, EXCLUDED, type MetObjects, pathBelow } from './met-objects.ts';
+import { CLOSED, EXCLUDED, FILE, type MetObjects, pathBelow } from './met-objects.ts';
 
 /** Marks what the receiver has: the trees of the edge commits, with everything in them. */
 export class EdgeWalk {
@@ -31,13 +31,14 @@ export class EdgeWalk {
       if (this.#met.isEmptyTree(id) || this.#met.locate(objects, id)) {
         this.#met.entries(objects, id, path, (data, at, kind, nameAt) => {
           const entry = this.#met.id(data, at);
-          this.#met.flags[entry]! |= EXCLUDED;
+          const isNew = !this.#met.is(entry, EXCLUDED);
+          this.#met.flags[entry]! |= EXCLUDED | (kind !== TREE && isNew ? FILE : 0);
           const entryPath = pathBelow(path, data, nameAt, at - 1);
           this.receiverAt.set(entryPath, entry);
           if (kind === TREE && !this.#met.is(entry, CLOSED)) below.push(entry, entryPath);
         });
       }
-      this.#met.flags[id]! |= EXCLUDED | CLOSED;
+      this.#met.flags[id] = (this.#met.flags[id]! | EXCLUDED | CLOSED) & ~FILE;
       if (path === 0) this.receiverAt.set(0, id);
       this.#closing.length -= 2;
       for (const value of below) this.#closing.push(value);

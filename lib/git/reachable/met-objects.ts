@@ -17,7 +17,7 @@ export const TAKEN = 4;
 export const CLOSED = 8;
 /** Requested by id: the filter does not apply. */
 export const GIVEN = 16;
-/** Taken as a file: what is named as a tree elsewhere is still to be read. */
+/** Taken or excluded as a file: what is a commit, or is named as a tree elsewhere, is still to be read. */
 export const FILE = 32;
 
 /** The path hash of root trees; 0 means no path. */
