@@ -71,7 +71,9 @@ async function answers(history: History, store: PackStore, fixture: GitFixture, 
   const pick = random(seed);
   const commits = fixture.lines('rev-list', '--all') as Oid[];
   const branches = fixture.lines('for-each-ref', '--format=%(objectname)', 'refs/heads') as Oid[];
+  const dates = fixture.lines('log', '--all', '--format=%ct').map(Number);
   const one = () => commits[pick(commits.length)]!;
+  const date = () => dates[pick(dates.length)]!;
   const found: unknown[] = [];
   const log = async (query: LogQuery & { skip?: number; limit?: number }) =>
     found.push(ids(await history.log({ limit: 1e6, ...query })));
@@ -84,6 +86,9 @@ async function answers(history: History, store: PackStore, fixture: GitFixture, 
     for (const path of ASKED_PATHS as RawPath[]) {
       await log({ tips: [one()], path, order });
       await log({ tips: branches, path, order, firstParent: true });
+      await log({ tips: [one(), one(), one()], path, order, skip: pick(3), limit: 1 + pick(9) });
+      await log({ tips: [one(), one()], path, order, since: date() });
+      await log({ tips: [one(), one()], path, order, since: date(), until: date(), firstParent: pick(2) > 0 });
       await log({ tips: [one()], exclude: [one()], path, order });
     }
   }
