@@ -161,6 +161,24 @@ describe('garbage collection', () => {
     expect(outcome).toEqual({ garbage: 0, resurrected: 0 });
   });
 
+  test('is not kept from its work by a branch whose tree names a file as a tree', async () => {
+    const { repository } = await storeOf();
+    const file = { type: 'blob' as const, data: Buffer.from('file') };
+    const [oid, dropped] = [hashObject('blob', file.data), { type: 'blob' as const, data: Buffer.from('x') }];
+    const tree = { type: 'tree' as const, data: encodeTree([{ mode: 0o040000, name: 'd', oid }]) };
+    const by = { name: 'A', email: 'a@example.com', seconds: 1_700_000_000, timezone: '+0000' };
+    const links = { tree: hashObject('tree', tree.data), parents: [], author: by, committer: by };
+    const commit = { type: 'commit' as const, data: encodeCommit({ ...links, message: 'odd' }) };
+    const { content, objectCount } = buildPack([file, dropped, tree, commit]);
+    const pack = await repository.objects.newPack(content, { source: 'receive', objectCount });
+    const odd = { name: name('refs/heads/odd'), from: ZERO_OID, to: hashObject('commit', commit.data) };
+    await repository.refs.compareAndSwap([odd], { packs: [pack] });
+    const objects = maintained(repository);
+    expect(await collect(objects, repository.refs, options())).toEqual({ garbage: 1, resurrected: 0 });
+    const kept = (await objects.listPacks()).filter(({ source }) => source === 'gc');
+    expect(kept.reduce((sum, { objectCount: count }) => sum + count, 0)).toBe(3);
+  });
+
   test('writes several packs if one would be too large', async () => {
     using dir = scratch();
     const told = await story(dir.path);

@@ -100,10 +100,8 @@ export class MetObjects {
   entries(objects: PackObjects, id: number, path: number, visit: EntryVisitor): void {
     if (this.isEmptyTree(id)) return;
     const { type, data } = objects.readAt(objects.pack, objects.offset);
-    if (type !== 'tree') {
-      const oid = oidFromBytes(this.table.names, 20 * id);
-      throw new CorruptData('object-malformed', `${oid} is a ${type}, not a tree`);
-    }
+    // A tree or a commit may name as one what is none: there is nothing in it.
+    if (type !== 'tree') return;
     // With a depth limit, an object found at one level may still be wanted at another.
     const before = this.#options.filter?.treeDepth !== undefined ? undefined : this.#lastTrees.get(path);
     const walked = walkTree(data, before, visit);
