@@ -2,13 +2,18 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ALWAYS, bloomFilter } from '../../lib/git/commit-graph/bloom.ts';
 import { commitGraphBuilder } from '../../lib/git/commit-graph/build.ts';
 import { CommitGraphFile } from '../../lib/git/commit-graph/read.ts';
 import { sealDerived } from '../../lib/git/derived.ts';
 import { UNFINISHED } from '../../lib/git/maintenance/due.ts';
-import type { MemoryRepository } from '../../lib/git/memory.ts';
-import type { Oid } from '../../lib/git/oid.ts';
+import { MemoryRepository } from '../../lib/git/memory.ts';
+import { type Oid, ZERO_OID } from '../../lib/git/oid.ts';
+import type { Unpacked } from '../../lib/git/pack/build-pack.ts';
 import { PackStore } from '../../lib/git/pack/store.ts';
+import { encodeCommit, encodeTree, hashObject } from '../../lib/git/parse.ts';
+import type { RefName } from '../../lib/git/refname.ts';
+import { buildPack } from '../harness/build-pack.ts';
 import { GitFixture, generateHistory } from './history-fixture.ts';
 
 const FOREVER = Number.POSITIVE_INFINITY;
@@ -153,6 +158,35 @@ test('an empty repository, and one without commits, have an empty graph', async 
   const { repository } = await fixture.load();
   const { bytes } = await build(repository);
   expect(bytes.length).toBeLessThan(1300);
+});
+
+test('a commit whose tree names a file as a tree may have changed any path, and others have their filters', async () => {
+  const repository = new MemoryRepository();
+  const objects: Unpacked[] = [];
+  const put = (type: Unpacked['type'], data: Uint8Array): Oid => {
+    objects.push({ type, data });
+    return hashObject(type, data);
+  };
+  const by = { name: 'A', email: 'a@example.com', seconds: 1_700_000_000, timezone: '+0000' };
+  const file = put('blob', Buffer.from('file'));
+  const commit = (mode: number, ...parents: Oid[]) => {
+    const tree = put('tree', encodeTree([{ mode, name: 'd', oid: file }]));
+    return put('commit', encodeCommit({ tree, parents, author: by, committer: by, message: 'change' }));
+  };
+  const usual = commit(0o100644);
+  const odd = commit(0o040000, usual);
+  const { content, objectCount } = buildPack(objects);
+  const pack = await repository.objects.newPack(content, { source: 'receive', objectCount });
+  const main = { name: 'refs/heads/main' as RefName, from: ZERO_OID, to: odd };
+  await repository.refs.compareAndSwap([main], { packs: [pack] });
+  const { content: made, note } = await build(repository);
+  expect(note).toBe('');
+  await repository.storeDerived('commit-graph', made, { packs: [], objects: 0, note });
+  const filters = await new PackStore(repository.objects).run((reader) => {
+    const graph = reader.derived('commit-graph')!.parsed((stored) => new CommitGraphFile(stored));
+    return [odd, usual].map((oid) => graph.filter(graph.find(oid)));
+  });
+  expect(filters).toEqual([ALWAYS, bloomFilter(['d'])].map((filter) => Buffer.from(filter)));
 });
 
 test('filters that miss the deadline are noted, and computed the next time', async () => {

@@ -1,3 +1,4 @@
+import { CorruptData } from '../corrupt-data.ts';
 import type { SyncObjects } from '../objects.ts';
 import { EMPTY_TREE, type Oid, oidFromBytes } from '../oid.ts';
 import { TREE } from '../pack/entry.ts';
@@ -31,7 +32,7 @@ export type FilterSteps = (objects: SyncObjects) => Uint8Array | undefined;
 export interface Brought {
   /** @param kind of the object with the 20 bytes at `name[at]` */
   object(name: Uint8Array, at: number, kind: number): void;
-  /** The commit has more than is compared. */
+  /** The commit has more than is compared, or what cannot be. */
   tooMany(): void;
 }
 
@@ -56,6 +57,11 @@ export class ChangedPaths {
       try {
         this.#compare(objects, pair, paths, pairs, brought);
       } catch (error) {
+        // A tree may name as one what is none.
+        if (error instanceof CorruptData && error.code === 'object-malformed') {
+          brought?.tooMany();
+          return ALWAYS;
+        }
         // Nothing was added: both trees are read first.
         pairs.push(pair);
         count--;
