@@ -170,55 +170,58 @@ describe('where a tree names as a file what is none', () => {
   test.each([
     ['a commit', 'commit'],
     ['a tree', 'tree'],
-  ] as const)('%s that nothing else reaches: a closure of it is not taken for all of that', async (_, named) => {
-    const objects: Unpacked[] = [];
-    const put = (type: Unpacked['type'], text: string): Oid => {
-      const data = Buffer.from(text, 'latin1');
-      objects.push({ type, data });
-      return hashObject(type, data);
-    };
-    let seconds = 1_700_000_000;
-    const commit = (tree: Oid, parent?: Oid) => {
-      const by = `A <a@example.org> ${++seconds} +0000`;
-      const links = `tree ${tree}\n${parent ? `parent ${parent}\n` : ''}`;
-      return put('commit', `${links}author ${by}\ncommitter ${by}\n\nchange\n`);
-    };
-    const tree = put('tree', file('a', put('blob', 'x')));
-    const main = commit(tree);
-    const odd = commit(put('tree', file('a', named === 'tree' ? tree : main)));
-    const other = put('tree', file('b', put('blob', 'y')));
-    const later = named === 'tree' ? commit(tree, odd) : commit(other, main);
-    const all = objects.map(({ type, data }) => hashObject(type, data)).sort();
-    const made = new MemoryRepository();
-    const { content, objectCount } = buildPack(objects);
-    const pack = await made.objects.newPack(content, { source: 'receive', objectCount });
-    const point = (name: string, to: Oid, packs: PackDescription[] = []) =>
-      made.refs.compareAndSwap([{ name: `refs/heads/${name}` as RefName, from: ZERO_OID, to }], { packs });
-    const forever = { deadline: Number.POSITIVE_INFINITY, stopsAt: Number.POSITIVE_INFINITY };
-    const build = async (builder: DerivedBuilder) => {
-      const [store, packs] = [new PackStore(made.objects), await made.objects.listPacks()];
-      const { content, note } = (await builder.build({ store, refs: made.refs, packs, ...forever }))!;
-      await made.storeDerived(builder.kind, content, { packs: [pack.id], objects: objectCount, note });
-    };
-    await point('odd', odd, [pack]);
-    await build(mergedIndexBuilder);
-    await build(bitmapBuilder);
-    const found = async (options: EnumerateOptions) => {
-      const store = new PackStore(made.objects);
-      const list = (await reachedObjects(store, options)) ?? (await enumerate(store, options));
-      return [...list.oids()].sort();
-    };
-    expect(await found({ include: [odd] })).not.toContain(objects[0]);
-    const unreached = named === 'tree' ? [main, other, hashObject('blob', Buffer.from('y'))] : [];
-    const rest = all.filter((oid) => !unreached.includes(oid));
-    for (const include of [
-      [odd, later],
-      [later, odd],
-    ])
-      expect(await found({ include })).toEqual(rest);
-    await point('later', later);
-    await expect(build(bitmapBuilder)).rejects.toThrow(CorruptData);
-  });
+  ] as const)(
+    '%s that nothing else reaches: a closure of it is not taken for all of that',
+    async (_, named) => {
+      const objects: Unpacked[] = [];
+      const put = (type: Unpacked['type'], text: string): Oid => {
+        const data = Buffer.from(text, 'latin1');
+        objects.push({ type, data });
+        return hashObject(type, data);
+      };
+      let seconds = 1_700_000_000;
+      const commit = (tree: Oid, parent?: Oid) => {
+        const by = `A <a@example.org> ${++seconds} +0000`;
+        const links = `tree ${tree}\n${parent ? `parent ${parent}\n` : ''}`;
+        return put('commit', `${links}author ${by}\ncommitter ${by}\n\nchange\n`);
+      };
+      const tree = put('tree', file('a', put('blob', 'x')));
+      const main = commit(tree);
+      const odd = commit(put('tree', file('a', named === 'tree' ? tree : main)));
+      const other = put('tree', file('b', put('blob', 'y')));
+      const later = named === 'tree' ? commit(tree, odd) : commit(other, main);
+      const all = objects.map(({ type, data }) => hashObject(type, data)).sort();
+      const made = new MemoryRepository();
+      const { content, objectCount } = buildPack(objects);
+      const pack = await made.objects.newPack(content, { source: 'receive', objectCount });
+      const point = (name: string, to: Oid, packs: PackDescription[] = []) =>
+        made.refs.compareAndSwap([{ name: `refs/heads/${name}` as RefName, from: ZERO_OID, to }], { packs });
+      const forever = { deadline: Number.POSITIVE_INFINITY, stopsAt: Number.POSITIVE_INFINITY };
+      const build = async (builder: DerivedBuilder) => {
+        const [store, packs] = [new PackStore(made.objects), await made.objects.listPacks()];
+        const { content, note } = (await builder.build({ store, refs: made.refs, packs, ...forever }))!;
+        await made.storeDerived(builder.kind, content, { packs: [pack.id], objects: objectCount, note });
+      };
+      await point('odd', odd, [pack]);
+      await build(mergedIndexBuilder);
+      await build(bitmapBuilder);
+      const found = async (options: EnumerateOptions) => {
+        const store = new PackStore(made.objects);
+        const list = (await reachedObjects(store, options)) ?? (await enumerate(store, options));
+        return [...list.oids()].sort();
+      };
+      expect(await found({ include: [odd] })).not.toContain(objects[0]);
+      const unreached = named === 'tree' ? [main, other, hashObject('blob', Buffer.from('y'))] : [];
+      const rest = all.filter((oid) => !unreached.includes(oid));
+      for (const include of [
+        [odd, later],
+        [later, odd],
+      ])
+        expect(await found({ include })).toEqual(rest);
+      await point('later', later);
+      await expect(build(bitmapBuilder)).rejects.toThrow(CorruptData);
+    },
+  );
 });
 
 describe('over a repository', () => {

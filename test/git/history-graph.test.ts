@@ -88,7 +88,14 @@ async function answers(history: History, store: PackStore, fixture: GitFixture, 
       await log({ tips: branches, path, order, firstParent: true });
       await log({ tips: [one(), one(), one()], path, order, skip: pick(3), limit: 1 + pick(9) });
       await log({ tips: [one(), one()], path, order, since: date() });
-      await log({ tips: [one(), one()], path, order, since: date(), until: date(), firstParent: pick(2) > 0 });
+      await log({
+        tips: [one(), one()],
+        path,
+        order,
+        since: date(),
+        until: date(),
+        firstParent: pick(2) > 0,
+      });
       await log({ tips: [one()], exclude: [one()], path, order });
     }
   }

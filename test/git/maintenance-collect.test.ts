@@ -131,35 +131,38 @@ describe('garbage collection', () => {
   test.each([
     ['a tree of a branch', false],
     ['a tree of a branch that another pinned commit comes from', true],
-  ])('keeps what pinned commits reach, though %s names them, and their trees, as files', async (_, isParent) => {
-    const objects: Unpacked[] = [];
-    const put = (type: Unpacked['type'], data: Uint8Array): Oid => {
-      objects.push({ type, data });
-      return hashObject(type, data);
-    };
-    const tree = (...entries: [mode: number, oid: Oid][]) =>
-      put('tree', encodeTree(entries.map(([mode, oid], i) => ({ mode, name: `${i}`, oid }))));
-    let seconds = 1_700_000_000;
-    const commit = (root: Oid, ...parents: Oid[]) => {
-      const by = { name: 'A', email: 'a@example.com', seconds: ++seconds, timezone: '+0000' };
-      const links = { tree: root, parents, author: by, committer: by };
-      return put('commit', encodeCommit({ ...links, message: 'change' }));
-    };
-    const file = (text: string): [number, Oid] => [0o100644, put('blob', Buffer.from(text))];
-    const below = tree(file('below'));
-    const early = commit(tree(file('early'), [0o040000, below]));
-    const odd = commit(tree([0o100644, early], [0o100644, below]));
-    const late = commit(tree(file('late'), [0o040000, below]), ...(isParent ? [odd] : []));
-    const { repository } = await storeOf();
-    const { content, objectCount } = buildPack(objects);
-    const pack = await repository.objects.newPack(content, { source: 'receive', objectCount });
-    await repository.refs.compareAndSwap([{ name: name('refs/heads/odd'), from: ZERO_OID, to: odd }], {
-      packs: [pack],
-    });
-    for (const oid of [early, late]) repository.pinnedCommits.add(oid);
-    const outcome = await collect(maintained(repository), repository.refs, options());
-    expect(outcome).toEqual({ garbage: 0, resurrected: 0 });
-  });
+  ])(
+    'keeps what pinned commits reach, though %s names them, and their trees, as files',
+    async (_, isParent) => {
+      const objects: Unpacked[] = [];
+      const put = (type: Unpacked['type'], data: Uint8Array): Oid => {
+        objects.push({ type, data });
+        return hashObject(type, data);
+      };
+      const tree = (...entries: [mode: number, oid: Oid][]) =>
+        put('tree', encodeTree(entries.map(([mode, oid], i) => ({ mode, name: `${i}`, oid }))));
+      let seconds = 1_700_000_000;
+      const commit = (root: Oid, ...parents: Oid[]) => {
+        const by = { name: 'A', email: 'a@example.com', seconds: ++seconds, timezone: '+0000' };
+        const links = { tree: root, parents, author: by, committer: by };
+        return put('commit', encodeCommit({ ...links, message: 'change' }));
+      };
+      const file = (text: string): [number, Oid] => [0o100644, put('blob', Buffer.from(text))];
+      const below = tree(file('below'));
+      const early = commit(tree(file('early'), [0o040000, below]));
+      const odd = commit(tree([0o100644, early], [0o100644, below]));
+      const late = commit(tree(file('late'), [0o040000, below]), ...(isParent ? [odd] : []));
+      const { repository } = await storeOf();
+      const { content, objectCount } = buildPack(objects);
+      const pack = await repository.objects.newPack(content, { source: 'receive', objectCount });
+      await repository.refs.compareAndSwap([{ name: name('refs/heads/odd'), from: ZERO_OID, to: odd }], {
+        packs: [pack],
+      });
+      for (const oid of [early, late]) repository.pinnedCommits.add(oid);
+      const outcome = await collect(maintained(repository), repository.refs, options());
+      expect(outcome).toEqual({ garbage: 0, resurrected: 0 });
+    },
+  );
 
   test('is not kept from its work by a branch whose tree names a file as a tree', async () => {
     const { repository } = await storeOf();
