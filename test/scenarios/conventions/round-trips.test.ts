@@ -125,7 +125,7 @@ const MAINTAINED: Limits = {
   'one commit': ['D D D+S S S', 'D D D', 2190],
   'log of a path': ['D D S S S', 'D D', 2190],
   blame: ['D D S S', 'D D', 2190],
-  compare: ['D D S S S S', 'D D', 2750],
+  compare: ['D D S S S', 'D D', 2750],
   'merge base': ['D D S', 'D D', 500],
   branches: ['D D D S', 'D D D', 500],
   archive: ['D D D+S D+S S', 'D D D D+S', 2470],
