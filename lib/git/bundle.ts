@@ -1,3 +1,4 @@
+import { asBuffer } from '../bytes/as-buffer.ts';
 import { CorruptData } from './corrupt-data.ts';
 import { type Oid, parseOid } from './oid.ts';
 
@@ -19,7 +20,7 @@ export function bundleHeader(refs: readonly BundleRef[]): Buffer {
  * @throws CorruptData `derived-file`
  */
 export function parseBundleHeader(begin: Uint8Array): BundleRef[] | undefined {
-  const bytes = Buffer.from(begin.buffer, begin.byteOffset, begin.length);
+  const bytes = asBuffer(begin);
   if (!bytes.subarray(0, SIGNATURE.length).equals(Buffer.from(SIGNATURE).subarray(0, bytes.length)))
     throw new CorruptData('derived-file', 'bundle: not one of version 2');
   const end = bytes.indexOf('\n\n', SIGNATURE.length - 1);

@@ -1,4 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
+import { asBuffer } from '../bytes/as-buffer.ts';
 import { type EditAction, editTree, type NewObject, touchedPaths } from './edit.ts';
 import { NothingToCommit, UnsoundObjects } from './edit-errors.ts';
 import { Fsck } from './fsck.ts';
@@ -11,7 +12,7 @@ import { type ObjectDatabase, type PackDescription, RefConflict, type RefUpdate 
 import type { RefDatabase } from './ref-database.ts';
 import type { RefName } from './refname.ts';
 import { resurrect } from './resurrect.ts';
-import { asBuffer, entryAtPath } from './tree/entry.ts';
+import { entryAtPath } from './tree/entry.ts';
 import { lookupPath, type RawPath } from './tree/path.ts';
 import { inTurns } from './work.ts';
 

@@ -1,9 +1,11 @@
+import { asBuffer } from '../bytes/as-buffer.ts';
+
 /**
  * Names that some file system treats as `.git` or `.gitmodules`: HFS+ ignores case and certain code points,
  * NTFS case, trailing dots and spaces, and stream suffixes, and knows short names (CVE-2014-9390, CVE-2019-1352).
  */
 export function isDotGit(name: Uint8Array): boolean {
-  const text = Buffer.from(name.buffer, name.byteOffset, name.byteLength).toString('utf8');
+  const text = asBuffer(name).toString('utf8');
   if (hfsFolded(text) === '.git') return true;
   return text.split('\\').some((part) => /^(\.git|git~1)[ .]*(:.*)?$/is.test(part));
 }
@@ -16,7 +18,7 @@ function dotFile(plain: string, short: string, hash: string): (name: Uint8Array)
   const names = `\\.${plain}|${short}~[1-4]|(?=.{8}[ .:]*)${head}${hashed}~[1-9][0-9]*`;
   const onNtfs = new RegExp(`^(${names})[ .]*(:.*)?$`, 'is');
   return (name) => {
-    const text = Buffer.from(name.buffer, name.byteOffset, name.byteLength).toString('utf8');
+    const text = asBuffer(name).toString('utf8');
     return hfsFolded(text) === `.${plain}` || text.split('\\').some((part) => onNtfs.test(part));
   };
 }

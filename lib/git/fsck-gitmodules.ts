@@ -1,3 +1,4 @@
+import { asBuffer } from '../bytes/as-buffer.ts';
 import type { Report } from './fsck-text.ts';
 
 const MAX_BYTES = 16 * 1024 * 1024;
@@ -12,7 +13,7 @@ export class GitmodulesCheck {
 
   check(data: Uint8Array): undefined {
     if (data.length > MAX_BYTES) return this.#report('gitmodulesLarge', '.gitmodules too large to parse');
-    const settings = parseConfig(Buffer.from(data.buffer, data.byteOffset, data.byteLength).toString('utf8'));
+    const settings = parseConfig(asBuffer(data).toString('utf8'));
     if (!settings) return this.#report('gitmodulesParse', 'could not parse gitmodules blob');
     for (const { section, subsection, key, value } of settings) {
       if (section !== 'submodule' || subsection === undefined) continue;

@@ -1,3 +1,4 @@
+import { asBuffer } from '../bytes/as-buffer.ts';
 import { SMALL_BLOB_BYTES } from './objects.ts';
 
 /** An object of Git LFS as a pointer names it. */
@@ -11,7 +12,7 @@ export interface LfsPointer {
 /** Reads what Git LFS stores in place of a file. @returns undefined for any other content */
 export function parsePointer(data: Uint8Array): LfsPointer | undefined {
   if (data.length > SMALL_BLOB_BYTES) return undefined;
-  const text = Buffer.from(data.buffer, data.byteOffset, data.length).toString('latin1');
+  const text = asBuffer(data).toString('latin1');
   if (!text.startsWith('version https://git-lfs.github.com/spec/')) return undefined;
   const oid = /\noid sha256:([0-9a-f]{64})\r?\n/.exec(text)?.[1];
   const size = /\nsize (\d{1,15})(?:\r?\n|$)/.exec(text)?.[1];

@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { type BinaryLike, createHash, hash } from 'node:crypto';
+import { asBuffer } from '../bytes/as-buffer.ts';
 import { CorruptData } from './corrupt-data.ts';
 import type { ObjectType } from './objects.ts';
 import { type Oid, oidFromBytes, parseOid } from './oid.ts';
@@ -386,10 +387,6 @@ function joinMessage(head: string, extra: readonly Header[], message: string | U
 /** git drops line ends, angle brackets and NUL inside an identity, and "crud" around it. */
 function cleanPart(text: string): string {
   return text.replace(/[\u0000\n<>]/g, '').replace(/^[\s.,:;"\\']+|[\s.,:;"\\']+$/g, '');
-}
-
-function asBuffer(bytes: Uint8Array): Buffer {
-  return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
 function malformed(message: string): CorruptData {

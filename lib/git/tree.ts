@@ -1,9 +1,9 @@
+import { asBuffer } from '../bytes/as-buffer.ts';
 import type { ObjectStore, SyncObjects } from './objects.ts';
 import { type Oid, oidFromBytes, parseOid } from './oid.ts';
 import { TreeCursor } from './parse.ts';
 import { inSlices } from './slices.ts';
 import {
-  asBuffer,
   canonicalMode,
   DIRECTORY,
   type EntryType,

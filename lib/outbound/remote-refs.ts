@@ -1,5 +1,7 @@
 /** Parses the refs of an untrusted server (gitprotocol-pack, "Reference Discovery"; gitprotocol-v2, "ls-refs"). */
+
 import { isUtf8 } from 'node:buffer';
+import { asBuffer } from '../bytes/as-buffer.ts';
 import { type Oid, parseOid, ZERO_OID } from '../git/oid.ts';
 import type { RefName } from '../git/refname.ts';
 import type { Pkt, PktReader } from '../git/wire/pkt-line.ts';
@@ -105,7 +107,7 @@ export const textOf = (line: Pkt): string | undefined =>
   line.kind === 'data' ? withoutNewline(line.data).toString('latin1') : undefined;
 
 function withoutNewline(data: Uint8Array): Buffer {
-  const bytes = Buffer.from(data.buffer, data.byteOffset, data.length);
+  const bytes = asBuffer(data);
   return bytes.at(-1) === 0x0a ? bytes.subarray(0, -1) : bytes;
 }
 

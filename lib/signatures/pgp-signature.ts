@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { asBuffer } from '../bytes/as-buffer.ts';
 import { unarmored } from './armor.ts';
 import { MalformedSignature, wellFormed } from './malformed.ts';
 import type { PgpKeyMaterial } from './pgp-material.ts';
@@ -133,7 +134,7 @@ export const isWeakHash = ({ hash, created }: PgpSignature): boolean =>
 
 /** The text form of a commit, for signatures of type 1: lines end in CRLF. */
 export function asText(payload: Uint8Array): Buffer {
-  const latin = Buffer.from(payload.buffer, payload.byteOffset, payload.length).toString('latin1');
+  const latin = asBuffer(payload).toString('latin1');
   return Buffer.from(latin.replace(/\r?\n/g, '\r\n'), 'latin1');
 }
 

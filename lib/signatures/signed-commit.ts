@@ -1,3 +1,5 @@
+import { asBuffer } from '../bytes/as-buffer.ts';
+
 export interface SignedCommit {
   /** The armored texts of its `gpgsig` headers; git writes at most one. */
   readonly signatures: readonly string[];
@@ -10,7 +12,7 @@ export interface SignedCommit {
  * neither the signature header for SHA-1 nor that for SHA-256.
  */
 export function signedCommit(bytes: Uint8Array): SignedCommit {
-  const data = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+  const data = asBuffer(bytes);
   const kept: Buffer[] = [];
   const signatures: string[] = [];
   let at = 0;

@@ -1,3 +1,5 @@
+import { asBuffer } from '../bytes/as-buffer.ts';
+
 export interface SignedTag {
   /** The armored text at the end of the message; none in a tag that is not signed. */
   readonly signatures: readonly string[];
@@ -10,7 +12,7 @@ const LABEL = /^-----BEGIN (?:PGP SIGNATURE|PGP MESSAGE|SIGNED MESSAGE|SSH SIGNA
 
 /** Separates a tag's signature, which follows its message, from its payload. Of several labels git takes the last. */
 export function signedTag(bytes: Uint8Array): SignedTag {
-  const data = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+  const data = asBuffer(bytes);
   const text = data.toString('latin1');
   const at = [...text.matchAll(LABEL)].at(-1)?.index;
   if (at === undefined) return { signatures: [], payload: data };

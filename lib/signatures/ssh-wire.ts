@@ -1,3 +1,4 @@
+import { asBuffer } from '../bytes/as-buffer.ts';
 import { MalformedSignature } from './malformed.ts';
 
 /** Reads the data types of the SSH protocol (RFC 4251 §5) from untrusted bytes. */
@@ -6,7 +7,7 @@ export class SshReader {
   #at = 0;
 
   constructor(bytes: Uint8Array) {
-    this.#bytes = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+    this.#bytes = asBuffer(bytes);
   }
 
   get ended(): boolean {

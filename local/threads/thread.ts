@@ -1,9 +1,11 @@
 /** The code of a thread that runs functions: see `function-thread.ts`. */
+
 import { getPriority, setPriority } from 'node:os';
 import { Readable } from 'node:stream';
 import { MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { requestHandler, type SdkRequestHandler } from '@lemnos/embedded-aws/request-handler';
 import { readS3 } from '@lemnos/embedded-aws/s3';
+import { asBuffer } from '../../lib/bytes/as-buffer.ts';
 import { useTransport } from '../../lib/store/clients.ts';
 import { log } from '../../lib/telemetry/log.ts';
 import type { FunctionModule } from '../gateway.ts';
@@ -80,9 +82,7 @@ function remote(service: ServiceName): SdkRequestHandler {
     // The client of the bucket takes streams only.
     const stream =
       content instanceof Uint8Array
-        ? Readable.from(
-            content.length === 0 ? [] : [Buffer.from(content.buffer, content.byteOffset, content.byteLength)],
-          )
+        ? Readable.from(content.length === 0 ? [] : [asBuffer(content)])
         : Readable.fromWeb(arriving(content) as Parameters<typeof Readable.fromWeb>[0]);
     return { response: { ...answer, body: stream } };
   });

@@ -1,4 +1,5 @@
 import { hash, subtle } from 'node:crypto';
+import { asBuffer } from '../../bytes/as-buffer.ts';
 import { nextTurn } from '../../git/work.ts';
 import { weakEtag } from '../../http/conditional.ts';
 import { json, type Reply, reply } from '../../http/reply.ts';
@@ -17,7 +18,7 @@ export function jsonWithContent(
   data: Uint8Array,
   headers: Readonly<Record<string, string>> = {},
 ): Reply {
-  const bytes = Buffer.from(data.buffer, data.byteOffset, data.byteLength);
+  const bytes = asBuffer(data);
   if (data.length < LARGE) return json({ ...facts, content: bytes.toString('base64') }, { headers });
   const head = JSON.stringify(facts);
   const ETag = weakEtag(head);

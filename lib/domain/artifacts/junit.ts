@@ -2,8 +2,10 @@
  * Reports of tests in the XML that JUnit began and others write. A job sends one file of them, each compressed behind the one
  * before: what is read is one stream with a root element for each.
  */
+
 import { StringDecoder } from 'node:string_decoder';
 import { Parser } from 'htmlparser2';
+import { asBuffer } from '../../bytes/as-buffer.ts';
 
 export type TestStatus = 'success' | 'failed' | 'skipped' | 'error';
 
@@ -103,7 +105,7 @@ export async function* junitCases(pieces: AsyncIterable<Uint8Array>): AsyncGener
   );
   const decoder = new StringDecoder('utf8');
   for await (const piece of pieces) {
-    parser.write(decoder.write(Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength)));
+    parser.write(decoder.write(asBuffer(piece)));
     yield* found.splice(0);
   }
   parser.end(decoder.end());

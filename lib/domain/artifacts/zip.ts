@@ -3,9 +3,11 @@
  * small archives too, the directory, and the file. Archives are what users send: nothing that they say is believed without
  * a bound, and names lead nowhere, because they are only compared.
  */
+
 import { pipeline, Readable } from 'node:stream';
 import { setImmediate as turn } from 'node:timers/promises';
 import { crc32, createInflateRaw } from 'node:zlib';
+import { asBuffer } from '../../bytes/as-buffer.ts';
 
 export interface ZipSource {
   /** Bytes. */
@@ -88,7 +90,7 @@ export async function findEntry(source: ZipSource, path: string): Promise<ZipEnt
 /** Reads the directory of all files. */
 async function directoryOf({ size, read }: ZipSource): Promise<Buffer> {
   const begin = Math.max(0, size - TAIL);
-  const tail = bufferOf(await read(begin, size - begin));
+  const tail = asBuffer(await read(begin, size - begin));
   const end = endOf(tail);
   let length = tail.readUInt32LE(end + 12);
   let offset = tail.readUInt32LE(end + 16);
@@ -104,7 +106,7 @@ async function directoryOf({ size, read }: ZipSource): Promise<Buffer> {
   if (length > MAX_DIRECTORY) throw new BadZip('the directory is too large');
   if (offset + length > begin + end) throw new BadZip('the directory is not in the archive');
   if (offset >= begin) return tail.subarray(offset - begin, offset - begin + length);
-  const directory = bufferOf(await read(offset, length));
+  const directory = asBuffer(await read(offset, length));
   if (directory.length !== length) throw new BadZip('the directory is cut off');
   return directory;
 }
@@ -196,7 +198,7 @@ async function* packedOf(source: ZipSource, entry: ZipEntry): AsyncGenerator<Uin
   let skip = 0;
   let left = compressedSize;
   for await (const bytes of await source.stream(offset, Math.min(most, source.size - offset))) {
-    let piece = bufferOf(bytes);
+    let piece = asBuffer(bytes);
     if (header !== undefined) {
       piece = Buffer.concat([header, piece]);
       if (piece.length < LOCAL_BYTES) {
@@ -222,5 +224,3 @@ function numberOf(bytes: Buffer, at: number): number {
   if (number > BigInt(Number.MAX_SAFE_INTEGER)) throw new BadZip('a number that no file has');
   return Number(number);
 }
-
-const bufferOf = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);

@@ -1,5 +1,6 @@
 /** CODEOWNERS of a commit, and what a change touches that has owners by it. */
 
+import { asBuffer } from '../../bytes/as-buffer.ts';
 import type { NewObject } from '../../git/edit.ts';
 import { LruCache } from '../../git/lru-cache.ts';
 import type { Oid } from '../../git/oid.ts';
@@ -48,7 +49,7 @@ async function sectionsOf(git: Reads, oid: Oid): Promise<readonly OwnersSection[
 
 /** What is no text names nobody. */
 const textOf = (data: Uint8Array = new Uint8Array()): string =>
-  data.includes(0) ? '' : Buffer.from(data.buffer, data.byteOffset, data.length).toString();
+  data.includes(0) ? '' : asBuffer(data).toString();
 
 /** A commit, or a tree, and objects of it that are not stored. */
 export interface MadeCommit {

@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer';
+import { asBuffer } from '../../bytes/as-buffer.ts';
 import { BlameLimit } from '../../git/history.ts';
 import type { CommitRecord, GitRepository } from '../../git/repository.ts';
 import { TextBudget } from '../../git/text-budget.ts';
@@ -63,7 +64,7 @@ function throwBlameLimit(error: unknown): never {
 
 /** Decodes as UTF-8 if the whole file is valid, else as Latin-1. A carriage return is part of its line. */
 function linesOf(data: Uint8Array): string[] {
-  const lines = Buffer.from(data.buffer, data.byteOffset, data.byteLength)
+  const lines = asBuffer(data)
     .toString(isUtf8(data) ? 'utf8' : 'latin1')
     .split('\n');
   if (lines.at(-1) === '') lines.pop();

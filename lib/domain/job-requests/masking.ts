@@ -1,4 +1,5 @@
 /** What traces must not show: the masked variables of the job, and its token. Runners hide them too, if they are as they should. */
+import { asBuffer } from '../../bytes/as-buffer.ts';
 import type { JobRecord } from '../../records/pipelines.ts';
 import { variablesOf } from '../ci-variables/variables-of.ts';
 import type { Deps } from '../deps.ts';
@@ -46,7 +47,7 @@ export interface Hidden {
  * @param begun of the piece before
  */
 export function hide(piece: Uint8Array, secrets: readonly Buffer[], begun: readonly number[] = []): Hidden {
-  const text = Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength);
+  const text = asBuffer(piece);
   const hidden: (readonly [from: number, to: number])[] = [];
   const next = new Set<number>();
   for (const secret of secrets) {

@@ -1,6 +1,7 @@
+import { asBuffer } from '../../bytes/as-buffer.ts';
 import type { SyncObjects } from '../objects.ts';
 import type { Oid } from '../oid.ts';
-import { asBuffer, findName, readTreeBytes, SYMLINK, typeOfMode } from '../tree/entry.ts';
+import { findName, readTreeBytes, SYMLINK, typeOfMode } from '../tree/entry.ts';
 import type { RawPath } from '../tree/path.ts';
 import { LimitExceeded } from '../work.ts';
 import type { LineEnds } from './line-ends.ts';

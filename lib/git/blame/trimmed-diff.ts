@@ -1,6 +1,6 @@
+import { asBuffer } from '../../bytes/as-buffer.ts';
 import { diffTexts, type LineEdit } from '../diff/hunks.ts';
 import type { StepBudget } from '../diff/myers.ts';
-import { asBuffer } from '../tree/entry.ts';
 import type { Steps } from '../work.ts';
 
 /** git trims a common tail in pieces of this size, which limits how far down a change can slide. */

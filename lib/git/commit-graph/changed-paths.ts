@@ -1,9 +1,10 @@
+import { asBuffer } from '../../bytes/as-buffer.ts';
 import { CorruptData } from '../corrupt-data.ts';
 import type { SyncObjects } from '../objects.ts';
 import { EMPTY_TREE, type Oid, oidFromBytes } from '../oid.ts';
 import { TREE } from '../pack/entry.ts';
 import { type EntryVisitor, type WalkedTree, walkTree } from '../pack/tree-walk.ts';
-import { asBuffer, canonicalMode, GITLINK, readTreeBytes } from '../tree/entry.ts';
+import { canonicalMode, GITLINK, readTreeBytes } from '../tree/entry.ts';
 import { ALWAYS, bloomFilter, MAX_CHANGES } from './bloom.ts';
 
 /** Trees cached between two diffs: the tree of a parent is that of the next commit. */

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { asBuffer } from '../tree/entry.ts';
+import { asBuffer } from '../../bytes/as-buffer.ts';
 import { Effort, type Steps } from '../work.ts';
 import { compact, nextChange, runEnd } from './compact.ts';
 import { type DiffAlgorithm, diffLines, type LineChanges, MAX_DIFF_BYTES, MAX_DIFF_STEPS } from './lines.ts';

@@ -1,4 +1,4 @@
-import { asBuffer } from '../tree/entry.ts';
+import { asBuffer } from '../../bytes/as-buffer.ts';
 import { atOnce, type Steps } from '../work.ts';
 
 /** A text cut into lines. */

@@ -1,4 +1,4 @@
-import { asBuffer } from '../tree/entry.ts';
+import { asBuffer } from '../../bytes/as-buffer.ts';
 import { atOnce, Effort, type Steps } from '../work.ts';
 import { commonEnds, grown, type LinePair, type TextLines } from './line-starts.ts';
 

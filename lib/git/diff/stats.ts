@@ -1,6 +1,7 @@
+import { asBuffer } from '../../bytes/as-buffer.ts';
 import { batchMisses, readAhead } from '../batch-misses.ts';
 import type { ObjectStore, SyncObjects } from '../objects.ts';
-import { asBuffer, type Entry, GITLINK } from '../tree/entry.ts';
+import { type Entry, GITLINK } from '../tree/entry.ts';
 import type { RawPath } from '../tree/path.ts';
 import { inTurns, Pace, type Steps } from '../work.ts';
 import { countLines } from './line-table.ts';

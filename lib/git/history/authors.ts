@@ -1,10 +1,10 @@
+import { asBuffer } from '../../bytes/as-buffer.ts';
 import { readAhead } from '../batch-misses.ts';
 import { CorruptData } from '../corrupt-data.ts';
 import type { ObjectStore, SyncObjects } from '../objects.ts';
 import type { Oid } from '../oid.ts';
 import { parseCommit, parseCommitLinks } from '../parse.ts';
 import { inSlices } from '../slices.ts';
-import { asBuffer } from '../tree/entry.ts';
 import { type WalkBounds, WalkBudget } from './log-query.ts';
 
 /** An author and the number of their commits. */

@@ -1,3 +1,4 @@
+import { asBuffer } from '../../bytes/as-buffer.ts';
 import { patchId, patchPaths } from '../diff/patch-id.ts';
 import { diffTrees, type TreeChange } from '../diff/tree-diff.ts';
 import type { NewObject } from '../edit.ts';
@@ -5,7 +6,6 @@ import type { CommitNode, History, WalkBounds } from '../history.ts';
 import type { ObjectStore } from '../objects.ts';
 import { EMPTY_TREE, type Oid } from '../oid.ts';
 import { type Commit, type Identity, parseCommit, parseCommitLinks } from '../parse.ts';
-import { asBuffer } from '../tree/entry.ts';
 import { LimitExceeded } from '../work.ts';
 import { type BuiltCommit, commitOf } from './built-commit.ts';
 import { mergeOver } from './commits.ts';

@@ -1,3 +1,4 @@
+import { asBuffer } from '../../bytes/as-buffer.ts';
 import { diffTexts, type LineEdit, type TextDiff } from '../diff/hunks.ts';
 import { lineStarts } from '../diff/line-starts.ts';
 import type { DiffAlgorithm } from '../diff/lines.ts';
@@ -178,5 +179,5 @@ function joined(regions: readonly Region[], ourSide: Side, joinUnlessAlphanumeri
 }
 
 function latin1(bytes: Uint8Array): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1');
+  return asBuffer(bytes).toString('latin1');
 }

@@ -1,3 +1,4 @@
+import { asBuffer } from '../../bytes/as-buffer.ts';
 import { CorruptData } from '../corrupt-data.ts';
 import type { SyncObjects } from '../objects.ts';
 import { EMPTY_TREE, type Oid, oidFromBytes } from '../oid.ts';
@@ -80,8 +81,4 @@ export function typeOfMode(mode: number): EntryType {
 /** Six octal digits, as `git ls-tree` prints them. */
 export function formatMode(mode: number): string {
   return mode.toString(8).padStart(6, '0');
-}
-
-export function asBuffer(bytes: Uint8Array): Buffer {
-  return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }

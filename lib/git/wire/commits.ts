@@ -1,4 +1,5 @@
 /** Walks over commits as a client sees them: for shallow clients, they end at the boundary. */
+import { asBuffer } from '../../bytes/as-buffer.ts';
 import type { ObjectStore, SyncObjects } from '../objects.ts';
 import { type Oid, parseOid } from '../oid.ts';
 import { type CommitLinks, parseCommitLinks } from '../parse.ts';
@@ -66,6 +67,6 @@ export function peel(objects: SyncObjects, oid: Oid): Oid {
 
 /** The object that a tag points to: a tag starts with `object <id>` (git-mktag). */
 export function tagTarget(data: Uint8Array): Oid | undefined {
-  const line = Buffer.from(data.buffer, data.byteOffset, Math.min(data.length, 47)).toString('latin1');
+  const line = asBuffer(data).toString('latin1', 0, 47);
   return line.startsWith('object ') ? parseOid(line.slice(7, 47)) : undefined;
 }

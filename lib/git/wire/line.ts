@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer';
+import { asBuffer } from '../../bytes/as-buffer.ts';
 import { WireError } from './error.ts';
 
 /**
@@ -8,7 +9,7 @@ import { WireError } from './error.ts';
 export function textLine(data: Uint8Array, what = 'a line of the request'): string {
   if (!isUtf8(data)) throw new WireError('request-malformed', `${what} is not UTF-8`);
   const end = data.at(-1) === 0x0a ? data.length - 1 : data.length;
-  return Buffer.from(data.buffer, data.byteOffset, end).toString('utf8');
+  return asBuffer(data).toString('utf8', 0, end);
 }
 
 /** Quotes client input for an error message: shortened, with control characters escaped. */

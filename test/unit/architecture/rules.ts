@@ -7,7 +7,9 @@ interface Allowed {
 }
 
 export const LAYERS: Readonly<Record<string, Allowed>> = {
-  'lib/git': { values: [], types: [] },
+  // What the platform lacks for bytes.
+  'lib/bytes': { values: [], types: [] },
+  'lib/git': { values: ['lib/bytes'], types: [] },
   // Log lines, metrics and the id of the request that led to the work under way.
   'lib/telemetry': { values: [], types: [] },
   // Encryption and decryption.
@@ -27,11 +29,12 @@ export const LAYERS: Readonly<Record<string, Allowed>> = {
     types: ['lib/domain'],
   },
   // It connects to servers that users name, so it has no access to our data.
-  'lib/outbound': { values: ['lib/git', 'lib/sealing'], types: [] },
+  'lib/outbound': { values: ['lib/bytes', 'lib/git', 'lib/sealing'], types: [] },
   // Formats of keys and signatures, and the cryptography under them.
-  'lib/signatures': { values: [], types: [] },
+  'lib/signatures': { values: ['lib/bytes'], types: [] },
   'lib/domain': {
     values: [
+      'lib/bytes',
       'lib/records',
       'lib/store',
       'lib/git',
@@ -52,7 +55,7 @@ export const LAYERS: Readonly<Record<string, Allowed>> = {
   },
   // Endpoints call the domain; of the store they see records and types.
   'lib/api': {
-    values: ['lib/http', 'lib/domain', 'lib/git', 'lib/ci', 'lib/records', 'lib/telemetry'],
+    values: ['lib/bytes', 'lib/http', 'lib/domain', 'lib/git', 'lib/ci', 'lib/records', 'lib/telemetry'],
     types: ['lib/store'],
   },
   functions: {
@@ -88,6 +91,7 @@ export const LAYERS: Readonly<Record<string, Allowed>> = {
       // By its name, never by a path.
       '@lemnos/embedded-aws',
       'functions',
+      'lib/bytes',
       'lib/store',
       'lib/records',
       'lib/domain',
