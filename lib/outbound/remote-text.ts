@@ -1,4 +1,5 @@
 /** Reads a text from a server that users name. */
+import { whole } from '../bytes/whole.ts';
 import { type DestinationPolicy, MAX_URL_LENGTH } from './destination.ts';
 import { OutboundError } from './errors.ts';
 import { outboundRequest } from './request.ts';
@@ -26,7 +27,5 @@ export async function remoteText(
     answer.close();
     return { status: answer.status, text: '' };
   }
-  const pieces: Uint8Array[] = [];
-  for await (const piece of answer.body) pieces.push(piece);
-  return { status: 200, text: Buffer.concat(pieces).toString('utf8') };
+  return { status: 200, text: (await whole(answer.body)).toString('utf8') };
 }

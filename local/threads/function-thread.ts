@@ -2,6 +2,7 @@ import { Readable } from 'node:stream';
 import { MessagePort, Worker } from 'node:worker_threads';
 import type { SdkRequest, SdkRequestHandler } from '@lemnos/embedded-aws/request-handler';
 import type { Context } from 'aws-lambda';
+import { whole } from '../../lib/bytes/whole.ts';
 import { log } from '../../lib/telemetry/log.ts';
 import type { FunctionModule } from '../gateway.ts';
 import type { ResponseMetadata, ResponseStream } from '../lambda.ts';
@@ -252,8 +253,6 @@ const serviceOf =
       const port = movable(body, { own: alone });
       return { value: answer(port), transfer: [port] };
     }
-    const chunks: Uint8Array[] = [];
-    for await (const chunk of body) chunks.push(chunk as Uint8Array);
-    const whole = alone(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks));
-    return { value: answer(whole), transfer: [whole.buffer] };
+    const bytes = alone(await whole(body));
+    return { value: answer(bytes), transfer: [bytes.buffer] };
   };

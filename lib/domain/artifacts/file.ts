@@ -1,4 +1,5 @@
 /** One file out of an archive that a job has left. */
+import { whole } from '../../bytes/whole.ts';
 import type { JobArtifact } from '../../records/artifacts.ts';
 import type { ProjectRecord } from '../../records/projects.ts';
 import type { Deps } from '../deps.ts';
@@ -47,12 +48,6 @@ export const sourceOf = ({ store }: Deps, { size, blob }: JobArtifact): ZipSourc
   read: (offset, length) => store.blobs.read(blob, offset, length),
   stream: (offset, length) => store.blobs.streamRange(blob, offset, length),
 });
-
-export async function whole(content: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
-  const pieces: Uint8Array[] = [];
-  for await (const piece of content) pieces.push(piece);
-  return Buffer.concat(pieces);
-}
 
 /** Whether a file within an archive can have this path. */
 const isPath = (path: string): boolean =>

@@ -1,10 +1,11 @@
 /** Files of configurations that jobs left, from which these start child pipelines. */
 
+import { whole } from '../../bytes/whole.ts';
 import { ConfigError } from '../../ci/errors.ts';
 import { MAX_FILE_BYTES } from '../../ci/yaml/parse.ts';
 import { archiveOf } from '../../records/artifacts.ts';
 import type { JobRecord } from '../../records/pipelines.ts';
-import { sourceOf, whole } from '../artifacts/file.ts';
+import { sourceOf } from '../artifacts/file.ts';
 import { BadZip, contentOf, findEntry } from '../artifacts/zip.ts';
 import type { Deps } from '../deps.ts';
 

@@ -1,3 +1,4 @@
+import { whole } from '../../bytes/whole.ts';
 import { batchMisses } from '../batch-misses.ts';
 import { CorruptData } from '../corrupt-data.ts';
 import { type LfsPointer, parsePointer } from '../lfs-pointer.ts';
@@ -250,7 +251,7 @@ export async function* readMembers(
     if (Array.isArray(batch)) {
       const replaced = batch.map(async (entry, i) => {
         const other = otherOf(members[at + i]!);
-        return other ? { ...entry, data: await wholeOf(other) } : entry;
+        return other ? { ...entry, data: await whole(other.read()) } : entry;
       });
       at += batch.length;
       yield* await Promise.all(replaced);
@@ -263,12 +264,6 @@ export async function* readMembers(
     const large = other ? { size: other.size, content: other.read() } : await streamObject(store, oid);
     yield { path, mode, oid, data: NO_BYTES, large };
   }
-}
-
-async function wholeOf(content: OtherContent): Promise<Uint8Array> {
-  const pieces: Uint8Array[] = [];
-  for await (const piece of content.read()) pieces.push(piece);
-  return Buffer.concat(pieces);
 }
 
 export const isDirectory = (mode: number): boolean => mode === DIRECTORY || mode === GITLINK;

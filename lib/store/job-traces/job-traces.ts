@@ -3,6 +3,7 @@
  * how long they are, so that no piece is read to append another. Its row says how much of it counts: what a loser of
  * a race wrote is not part of it.
  */
+import { whole } from '../../bytes/whole.ts';
 import type { Blobs } from '../blobs/blobs.ts';
 import { Missing, Stale, TransactionRefused } from '../errors.ts';
 import { checkProjectExists } from '../placement/project-item.ts';
@@ -98,7 +99,7 @@ export class JobTraces {
   async *read(job: TraceOf): AsyncGenerator<Uint8Array> {
     const size = await this.size(job);
     if (size === 0) return;
-    for (const { key } of chainOf(await this.#pieces(job), size)) yield await this.#whole(key);
+    for (const { key } of chainOf(await this.#pieces(job), size)) yield await this.#piece(key);
   }
 
   /** The end of the trace, some `most` bytes: whole pieces. */
@@ -107,15 +108,12 @@ export class JobTraces {
     if (size === 0) return Buffer.alloc(0);
     const last = chainOf(await this.#pieces(job), size).filter(({ end }) => end > size - most);
     const pieces: Uint8Array[] = [];
-    for (const { key } of last) pieces.push(await this.#whole(key));
+    for (const { key } of last) pieces.push(await this.#piece(key));
     return Buffer.concat(pieces).subarray(-most);
   }
 
-  async #whole(key: string): Promise<Uint8Array> {
-    const { body } = await this.#blobs.open(key);
-    const chunks: Uint8Array[] = [];
-    for await (const chunk of body) chunks.push(chunk as Uint8Array);
-    return Buffer.concat(chunks);
+  async #piece(key: string): Promise<Uint8Array> {
+    return whole((await this.#blobs.open(key)).body);
   }
 
   async #pieces(job: TraceOf): Promise<Piece[]> {

@@ -3,6 +3,8 @@
  * its chain of middleware and schemas, which takes most of the time of a small request, is left out.
  */
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { asBuffer } from '../../bytes/as-buffer.ts';
+import { whole } from '../../bytes/whole.ts';
 import type { WireItem } from './wire.ts';
 
 /** As in the API. */
@@ -114,15 +116,8 @@ async function destinationOf(config: Config): Promise<Destination> {
   return { endpoint: url, signer };
 }
 
-async function textOf(body: Uint8Array | AsyncIterable<Uint8Array>): Promise<string> {
-  if (body instanceof Uint8Array) return utf8(body);
-  const parts: Uint8Array[] = [];
-  for await (const part of body) parts.push(part);
-  return Buffer.concat(parts).toString();
-}
-
-const utf8 = ({ buffer, byteOffset, byteLength }: Uint8Array): string =>
-  Buffer.from(buffer, byteOffset, byteLength).toString();
+const textOf = async (body: Uint8Array | AsyncIterable<Uint8Array>): Promise<string> =>
+  (body instanceof Uint8Array ? asBuffer(body) : await whole(body)).toString();
 
 /** The service's error under its own name, with what it tells besides: the item that is there, reasons of a transaction. */
 function failure(httpStatusCode: number, text: string): Error {

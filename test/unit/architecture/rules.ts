@@ -25,7 +25,7 @@ export const LAYERS: Readonly<Record<string, Allowed>> = {
   // What the store keeps, as every layer sees it: plain data and its constants.
   'lib/records': { values: [], types: [] },
   'lib/store': {
-    values: ['lib/records', 'lib/git', 'lib/sealing', 'lib/telemetry'],
+    values: ['lib/bytes', 'lib/records', 'lib/git', 'lib/sealing', 'lib/telemetry'],
     types: ['lib/domain'],
   },
   // It connects to servers that users name, so it has no access to our data.
