@@ -132,7 +132,6 @@ export async function retryAfterCollection<T>(store: PackStore, work: () => Prom
  * Stores objects as one pack and moves the refs that make them reachable. Deletes the pack when that is refused.
  *
  * @param updates all or nothing
- * @param options.packs stored but not listed yet: listed together with the new one, and left stored when that is refused
  * @param options.head what HEAD is to point to
  * @param options.uses stored objects that the new objects or the ref point to, and that are not known to be reachable
  *   from a ref: those of them, and of what they reach, that only garbage packs hold are resurrected into a second pack
@@ -145,7 +144,6 @@ export async function publish(
   options: {
     readonly head?: RefName | undefined;
     readonly uses?: readonly Oid[];
-    readonly packs?: readonly PackDescription[];
     readonly pushOptions?: readonly string[];
   } = {},
 ): Promise<void> {
@@ -169,14 +167,13 @@ export async function publish(
       store.keep(pack, content);
       seen = store.withContent(content, objectCount);
     }
-    const listed = [...(options.packs ?? []), ...packs];
     await refs.compareAndSwap(updates, {
       ...(options.head === undefined ? {} : { head: options.head }),
-      ...(listed.length === 0 ? {} : { packs: listed }),
+      ...(packs.length === 0 ? {} : { packs }),
       ...(options.pushOptions?.length ? { pushOptions: options.pushOptions } : {}),
       objects: seen,
     });
-    store.listed(listed);
+    store.listed(packs);
   } catch (error) {
     // After other errors the packs may be listed.
     if (error instanceof RefConflict || refs.isRefusal?.(error) === true) {

@@ -29,15 +29,7 @@ import {
   type Tag,
 } from './parse.ts';
 import type { PickOutcome, PickRequest } from './pick.ts';
-import type {
-  PackDescription,
-  Ref,
-  RefPage,
-  RefPageQuery,
-  RefSnapshot,
-  RefUpdate,
-  RefView,
-} from './ports.ts';
+import type { Ref, RefPage, RefPageQuery, RefSnapshot, RefUpdate, RefView } from './ports.ts';
 import { type RefName, type RefSpace, shortName, spacePrefix } from './refname.ts';
 import { peelToCommit, type Resolved, resolveRevision } from './revision.ts';
 import { eachInTurns } from './slices.ts';
@@ -441,7 +433,6 @@ export class GitRepository {
     updates: readonly RefUpdate[],
     options: {
       readonly uses?: readonly Oid[];
-      readonly packs?: readonly PackDescription[];
       readonly pushOptions?: readonly string[];
     } = {},
   ): Promise<void> {

@@ -47,7 +47,7 @@ export async function resurrect(
 ): Promise<PackDescription | undefined> {
   const notLive = await store.missing(Buffer.concat(tips.map(oidBytes)), { garbage: false });
   if (notLive.length === 0) return undefined;
-  const list = await reachableOutside(store, notLive, maxResurrected, ({ liveCount }) => liveCount);
+  const list = await garbageReachableFrom(store, notLive, maxResurrected);
   const { content, objectCount } = await repack(store, list);
   try {
     if (onSmallBlob !== undefined) await showSmallBlobs(store, list, onSmallBlob);
@@ -73,19 +73,13 @@ async function showSmallBlobs(
   }
 }
 
-/**
- * The tips and what they reach, as far as none of the first packs holds it. What one of those holds, they hold with
- * all that it reaches.
- * @param first how many packs that are
- * @throws ObjectMissing when there are more than `max`, or when one does not exist
- */
-export async function reachableOutside(
+/** The tips and what they reach, as far as only garbage packs hold it. */
+async function garbageReachableFrom(
   store: PackStore,
   tips: readonly Oid[],
   max: number,
-  first: (objects: PackObjects) => number,
 ): Promise<ObjectList> {
-  const walk = new OutsideWalk(tips, first);
+  const walk = new GarbageWalk(tips);
   while (!(await store.run((objects) => walk.advance(objects)))) {
     if (walk.list.count > max) throw new ObjectMissing(tips[0]!);
     await nextTurn();
@@ -102,28 +96,24 @@ interface Pending {
 }
 
 /** Keeps its state across synchronous runs: a step that misses blocks changes nothing and is repeated. */
-class OutsideWalk {
+class GarbageWalk {
   readonly list = new ObjectList();
   readonly #seen = new NameTable();
   /** Still to be visited. */
   readonly #waiting: Pending[] = [];
 
-  readonly #first: (objects: PackObjects) => number;
-
-  constructor(tips: readonly Oid[], first: (objects: PackObjects) => number) {
-    this.#first = first;
+  constructor(tips: readonly Oid[]) {
     for (const tip of tips) this.#enqueue(oidBytes(tip), 0);
   }
 
   /** Works for some milliseconds. @returns whether it is done */
   advance(objects: PackObjects): boolean {
     const until = performance.now() + SLICE_MS;
-    const first = this.#first(objects);
     for (;;) {
       const top = this.#waiting.at(-1);
       if (top === undefined) return true;
       const others = () => this.#waiting.slice(-READ_AHEAD, -1);
-      const found = readAhead(top, others, (met) => findOutside(objects, met, first));
+      const found = readAhead(top, others, (met) => findGarbage(objects, met));
       this.#waiting.pop();
       if (found !== undefined) {
         this.list.add(top.name, 0, found.type, found.pack, found.position);
@@ -139,20 +129,16 @@ class OutsideWalk {
   }
 }
 
-interface OutsideObject {
+interface GarbageObject {
   readonly type: number;
   readonly pack: Pack;
   readonly position: number;
   readonly links: readonly Pending[];
 }
 
-/** @returns undefined for an object in the first packs. @throws ObjectMissing */
-function findOutside(
-  objects: PackObjects,
-  { name, type }: Pending,
-  first: number,
-): OutsideObject | undefined {
-  if (objects.locate(name, 0, first)) return undefined;
+/** @returns undefined for an object in any other pack. @throws ObjectMissing */
+function findGarbage(objects: PackObjects, { name, type }: Pending): GarbageObject | undefined {
+  if (objects.locate(name, 0, objects.liveCount)) return undefined;
   if (!objects.locate(name, 0)) {
     const oid = oidFromBytes(name, 0);
     if (oid === EMPTY_TREE) return undefined;
