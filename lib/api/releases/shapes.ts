@@ -67,7 +67,3 @@ export const release = shape(() =>
     .meta({ id: 'Release' }),
 );
 export const releases = shape(() => z.array(release()));
-
-export const tagRelease = shape(() =>
-  z.object({ tag_name: z.string(), description: z.string() }).meta({ id: 'TagRelease' }),
-);

@@ -23,7 +23,6 @@ export class CommonAncestors {
   readonly #marks = new Marks();
   readonly #found: CommitNode[] = [];
   readonly #one: CommitNode;
-  readonly #others: readonly CommitNode[];
   /** Commits in the queue that are not stale. */
   #open = 0;
 
@@ -31,7 +30,6 @@ export class CommonAncestors {
     this.#graph = graph;
     this.#budget = budget;
     this.#one = one;
-    this.#others = others;
     this.#colour(one, ONE);
     for (const other of others) this.#colour(other, OTHERS);
   }
@@ -65,11 +63,6 @@ export class CommonAncestors {
   /** Whether `one` is an ancestor of the others, or one of them. May be true before the end. */
   get oneIsAncestor(): boolean {
     return this.#marks.has(this.#one, OTHERS);
-  }
-
-  /** Whether `one` reaches every other commit. */
-  get othersAreAncestors(): boolean {
-    return this.#others.every((other) => this.#marks.has(other, ONE));
   }
 
   #colour(node: CommitNode, colours: number): void {

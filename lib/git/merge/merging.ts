@@ -4,11 +4,10 @@ import type { Oid } from '../oid.ts';
 import { type BuiltCommit, buildCommit, type CommitText } from './built-commit.ts';
 import { type MergeOutcome, mergeCommits } from './commits.ts';
 import { type Mergeability, mergeabilityOf, orTooLarge } from './mergeability.ts';
-
 import { type RebaseOutcome, type RebaseRequest, type Replayed, rebase } from './rebase.ts';
 
 export type { BuiltCommit, CommitText } from './built-commit.ts';
-export type { Mergeability, PathConflict, TooLarge } from './mergeability.ts';
+export type { Mergeability } from './mergeability.ts';
 export type { RebaseOutcome, RebaseRequest, Replayed } from './rebase.ts';
 
 /** Why there is no commit. */
@@ -33,11 +32,6 @@ export class Merging {
   /** `git merge-tree --write-tree target source`: whether the source can be merged, or where it conflicts. */
   check(target: Oid, source: Oid, bounds: WalkBounds = {}): Promise<Mergeability> {
     return orTooLarge(async () => mergeabilityOf(await this.#merge(target, source, bounds), target, source));
-  }
-
-  /** Whether the target's branch can move to the source without a commit (`git merge --ff-only`). */
-  isFastForward(target: Oid, source: Oid, bounds: WalkBounds = {}): Promise<boolean> {
-    return this.#history.isAncestor(target, source, bounds);
   }
 
   /**

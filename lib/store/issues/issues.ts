@@ -19,9 +19,6 @@ import type { Update } from '../table/write.ts';
 import { AT_VERSION, TrackedRecords } from '../tracked/records.ts';
 import { arrangedPlace, ISSUE_KIND } from './kind.ts';
 
-/** Number of issues of a project in each class; none where there are none. */
-export type IssueCounts = Readonly<Record<IssueClass, number>>;
-
 export class Issues extends TrackedRecords<IssueRecord, IssueFacet, IssueClass> {
   constructor(table: Table, counters: Counters, outbox: Outbox) {
     super(ISSUE_KIND, table, counters, outbox);

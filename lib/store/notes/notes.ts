@@ -54,7 +54,7 @@ import {
 import { DISCUSSIONS_OF, listedKeys, NOTES_OF, type NotesOf, totalOf } from './lists.ts';
 import { wordRowsOf } from './words.ts';
 
-export type { Noteable, NotedLine, NoteRecord } from '../../records/notes.ts';
+export type { Noteable, NoteRecord } from '../../records/notes.ts';
 
 /** What tells a note from the others. */
 export type NoteAddress = Pick<NoteRecord, 'projectId' | 'noteable' | 'id'>;

@@ -1,4 +1,4 @@
-import type { MergeRequestReference, MergeRequestState } from '../../records/merge-requests.ts';
+import type { MergeRequestState } from '../../records/merge-requests.ts';
 import { digestOf, type Key, padded } from './key.ts';
 import type { RowKind } from './row-kind.ts';
 import { trackedKeys } from './tracked.ts';
@@ -64,12 +64,6 @@ export const collaborationKey = (
 ): Key => ({
   pk: mergeRequestSources(source.projectId),
   sk: `${collaborationPrefix(source.branch)}${padded(target.projectId)}#${digestOf(target.branch)}`,
-});
-
-export const referenceOf = ({ projectId, iid, id }: MergeRequestReference): MergeRequestReference => ({
-  projectId,
-  iid,
-  id,
 });
 
 const { record, list, by, word, count, iid, id } = mergeRequestKeys;
