@@ -8,7 +8,7 @@ import { DomainError, tooLarge } from './errors.ts';
  * Maximum length of the texts of one answer, in bytes of UTF-8: as much as several of the longest. A function has 512 MB
  * of memory, and holds each text several times while it makes the answer.
  */
-export const MAX_ANSWERED_TEXT = 20_000_000;
+const MAX_ANSWERED_TEXT = 20_000_000;
 
 /** Reads stored texts, in the order given. @throws 413 when they are too long together for one answer */
 export function textsOf(deps: Deps, texts: readonly StoredText[]): Promise<string[]> {

@@ -27,7 +27,7 @@ export function sealDerived(content: Uint8Array): DerivedContent {
 }
 
 /** The table of checksums that is stored after the content. */
-export function checksums(content: Uint8Array): Uint8Array {
+function checksums(content: Uint8Array): Uint8Array {
   const table = Buffer.alloc(tableBytes(content.length));
   for (let block = 0; 4 * block < table.length; block++) {
     table.writeUInt32BE(crc32(content.subarray(block * BLOCK_SIZE, (block + 1) * BLOCK_SIZE)), 4 * block);

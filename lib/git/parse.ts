@@ -265,7 +265,7 @@ export function* hashObjectInSteps(type: ObjectType, data: Uint8Array): Steps<Oi
 }
 
 /** `Name <mail> 1700000000 +0200`, without characters that would break the line. */
-export function formatIdentity(identity: Identity): string {
+function formatIdentity(identity: Identity): string {
   return `${cleanPart(identity.name)} <${cleanPart(identity.email)}> ${identity.seconds} ${identity.timezone}`;
 }
 
@@ -298,7 +298,7 @@ function short(bytes: Buffer): Buffer {
 }
 
 /** Text by its declared encoding, else UTF-8, else Latin-1: never fails. */
-export function decodeText(bytes: Uint8Array, encoding?: string): string {
+function decodeText(bytes: Uint8Array, encoding?: string): string {
   if (encoding !== undefined && !/^utf-?8$/i.test(encoding)) {
     try {
       return new TextDecoder(encoding, { fatal: true, ignoreBOM: true }).decode(bytes);
@@ -309,7 +309,7 @@ export function decodeText(bytes: Uint8Array, encoding?: string): string {
   return isUtf8(bytes) ? asBuffer(bytes).toString('utf8') : asBuffer(bytes).toString('latin1');
 }
 
-export function isObjectType(text: string | undefined): text is ObjectType {
+function isObjectType(text: string | undefined): text is ObjectType {
   return text === 'commit' || text === 'tree' || text === 'blob' || text === 'tag';
 }
 

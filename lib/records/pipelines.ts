@@ -18,7 +18,7 @@ export const CI_STATUSES = [
 export type CiStatus = (typeof CI_STATUSES)[number];
 
 /** States that external systems may report for a commit. */
-export const REPORTED_STATES = ['pending', 'running', 'success', 'failed', 'canceled'] as const;
+const REPORTED_STATES = ['pending', 'running', 'success', 'failed', 'canceled'] as const;
 export type ReportedState = (typeof REPORTED_STATES)[number];
 
 /** Statuses from which nothing follows by itself. */

@@ -4,7 +4,7 @@ export const TODO_ACTIONS = [
 ] as const;
 export type TodoAction = (typeof TODO_ACTIONS)[number];
 
-export const TODO_STATES = ['pending', 'done'] as const;
+const TODO_STATES = ['pending', 'done'] as const;
 export type TodoState = (typeof TODO_STATES)[number];
 
 /** What a to-do is about. A user has one pending to-do about it at most. */

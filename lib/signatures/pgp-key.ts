@@ -25,7 +25,7 @@ export interface SigningKey {
 }
 
 /** Maximum length of an armored key; longer ones contain hundreds of signatures of others, or a photo. */
-export const MAX_PGP_KEY_LENGTH = 100_000;
+const MAX_PGP_KEY_LENGTH = 100_000;
 const MAX_SUBKEYS = 20;
 const MAX_USER_IDS = 100;
 /** Self-signatures verified at most, because each verification is expensive. */

@@ -47,7 +47,7 @@ export const CURVES: readonly Curve[] = [
 ];
 
 /** Verifying larger keys takes too long. */
-export const MAX_RSA_BITS = 16_384;
+const MAX_RSA_BITS = 16_384;
 const MAX_DSA_BITS = 8_192;
 
 export function bitsOf(number: Uint8Array): number {

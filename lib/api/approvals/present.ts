@@ -12,7 +12,7 @@ import type { ApiDeps } from '../endpoint.ts';
 import { group } from '../groups/present.ts';
 import { userBasic } from '../users/present.ts';
 
-export function approvalRule(
+function approvalRule(
   { rule, users, groups, hasHiddenGroups, approvers }: RuleDetails,
   baseUrl: string,
   instance: Pick<InstanceSettings, 'default_branch_protection'>,

@@ -45,7 +45,7 @@ export const settings = shape(() =>
     .meta({ id: 'ApprovalSettings' }),
 );
 
-export const ruleFields = () => ({
+const ruleFields = () => ({
   id: z.int(),
   name: z.string(),
   rule_type: z.enum(SHOWN_RULE_TYPES),

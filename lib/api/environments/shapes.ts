@@ -13,7 +13,7 @@ const basicFields = () => ({
   external_url: z.string().nullable(),
 });
 
-export const basicEnvironment = shape(() =>
+const basicEnvironment = shape(() =>
   z.object({ ...basicFields(), created_at: time(), updated_at: time() }).meta({ id: 'EnvironmentBasic' }),
 );
 

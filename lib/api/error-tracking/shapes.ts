@@ -59,7 +59,7 @@ export const trackedError = shape(() =>
 );
 export const trackedErrors = shape(() => z.array(trackedError()));
 
-export const errorEvent = shape(() =>
+const errorEvent = shape(() =>
   z
     .object({
       id: z.string(),

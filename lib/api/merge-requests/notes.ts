@@ -9,7 +9,7 @@ import { diffPositions } from '../notes/position.ts';
 import { resourceEventEndpoints } from '../notes/resource-events.ts';
 
 /** What is served below a merge request, the same as below other objects that people talk about. */
-export const onMergeRequest: NotedPath<ProjectAccess> = {
+const onMergeRequest: NotedPath<ProjectAccess> = {
   path: '/projects/:id/merge_requests/:merge_request_iid',
   area: 'merge-request-notes',
   object: 'a merge request',

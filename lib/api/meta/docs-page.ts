@@ -8,7 +8,7 @@ import { type Reply, reply } from '../../http/reply.ts';
 import { type ViewerNames, viewerContent, viewerNames } from './viewer/files.ts';
 
 /** Where the viewer's files are, by name. */
-export const VIEWER_PATH = '/api/docs/';
+const VIEWER_PATH = '/api/docs/';
 
 /** `note` is Markdown, shown below the title. All URLs are relative, so that the stage of a gateway does not matter. */
 export async function docsPage(options: { title: string; note: string }): Promise<Reply> {

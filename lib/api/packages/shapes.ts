@@ -3,7 +3,7 @@ import { shape } from '../../http/shape.ts';
 import { PACKAGE_STATUSES } from '../../records/packages.ts';
 import { time } from '../users/shapes.ts';
 
-export const packageShape = shape(() =>
+const packageShape = shape(() =>
   z
     .object({
       id: z.int(),
@@ -32,7 +32,7 @@ export const packageWithVersions = shape(() =>
 );
 export const packages = shape(() => z.array(packageShape()));
 
-export const packageFile = shape(() =>
+const packageFile = shape(() =>
   z
     .object({
       id: z.int(),

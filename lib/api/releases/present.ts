@@ -17,7 +17,7 @@ const MAX_COUNTED = 100;
 const FORMATS = ['zip', 'tar.gz', 'tar.bz2', 'tar'] as const;
 
 /** URL of the page of a release. */
-export const releaseUrl = (project: string, tag: string): string =>
+const releaseUrl = (project: string, tag: string): string =>
   `${project}/-/releases/${encodeURIComponent(tag)}`;
 
 /** @param project URL of the project */

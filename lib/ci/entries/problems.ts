@@ -21,7 +21,7 @@ export class Problems {
 export type Entry<T> = (value: unknown, path: string, problems: Problems) => T | undefined;
 
 /** An entry that is right as it is when a condition holds. */
-export const entryOf =
+const entryOf =
   <T>(is: (value: unknown) => value is T, message: string): Entry<T> =>
   (value, path, problems) =>
     is(value) ? value : problems.add(path, `config ${message}`);

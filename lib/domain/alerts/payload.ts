@@ -17,7 +17,7 @@ const LENGTHS = { title: 200, description: 1_000, service: 100, monitoring_tool:
 const MAX_HOSTS = 255;
 const UNTITLED = 'New: Alert';
 /** Alerts of one message of Prometheus; the product looks at as many. */
-export const MAX_GROUPED = 100;
+const MAX_GROUPED = 100;
 
 /** What Prometheus' Alertmanager sends, version 4 of it. */
 const PROMETHEUS = [

@@ -15,7 +15,7 @@ import { retryOnConflict } from '../retry-on-conflict.ts';
 import { auditedApprovalRule, auditedRuleChanges } from './rule-audit.ts';
 
 /** Rules of a project or merge request: all are read, and judged, with each look at its approvals. */
-export const MAX_RULES = 30;
+const MAX_RULES = 30;
 export const MAX_USERS = 100;
 export const MAX_GROUPS = 10;
 const MAX_NAME = 255;

@@ -87,7 +87,7 @@ export async function approvalSettings(
   };
 }
 
-export const approvalsBeforeMerge = ({ settings }: Pick<ProjectRecord, 'settings'>): number =>
+const approvalsBeforeMerge = ({ settings }: Pick<ProjectRecord, 'settings'>): number =>
   (settings['approvals_before_merge'] as number | undefined) ?? 0;
 
 export const projectSwitches = async (

@@ -16,7 +16,7 @@ const MAX_REPORTS = 50;
 type Variables = Readonly<Record<string, string>>;
 
 /** @throws 400 in the product's words */
-export function parseDotenv(text: string): Variables {
+function parseDotenv(text: string): Variables {
   const variables: [string, string][] = [];
   for (const line of text.split(/\r?\n/)) {
     if (line.trim() === '' || line.startsWith('#')) continue;

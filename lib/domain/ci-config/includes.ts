@@ -46,7 +46,7 @@ export function filesOf(git: GitRepository, commit: Oid): Files {
 }
 
 /** Paths of the files of a commit, in order; the first {@link MAX_PATHS}. */
-export async function* pathsOf(git: GitRepository, commit: Oid): AsyncGenerator<string> {
+async function* pathsOf(git: GitRepository, commit: Oid): AsyncGenerator<string> {
   let after: string | undefined;
   let seen = 0;
   do {

@@ -6,7 +6,7 @@ import type { FieldProblems } from '../errors.ts';
 const MAX_KEY = 255;
 const MAX_SCOPE = 255;
 /** Characters. */
-export const MAX_VALUE = 10_000;
+const MAX_VALUE = 10_000;
 
 /** A value that a runner can hide in a trace: one line, without blanks and escapes, and long enough to be no common word. */
 const MASKABLE = /^[a-zA-Z0-9_+=/@:.~-]{8,}$/;

@@ -22,7 +22,7 @@ export type HookPlace =
 
 type SignedIn = Extract<Actor, { kind: 'user' }>;
 
-export const ownerOf = (place: HookPlace): HookOwner =>
+const ownerOf = (place: HookPlace): HookOwner =>
   place.kind === 'project'
     ? { kind: 'project', id: place.project.id }
     : place.kind === 'group'

@@ -13,7 +13,7 @@ interface FileLink {
 }
 
 /** The links of a text to files of its project, each once, such as `/uploads/<32 hexadecimal digits>/a.png`. */
-export function fileLinksIn(text: string): FileLink[] {
+function fileLinksIn(text: string): FileLink[] {
   const found = new Map<string, FileLink>();
   for (const [link, secret, name] of text.matchAll(LINK)) {
     if (found.size >= MAX_FILES) break;

@@ -115,7 +115,7 @@ export async function issueStatistics(
 const COUNTED_HITS = 200;
 
 /** Issues counted by walking through them. */
-export const MAX_COUNTED = 10_000;
+const MAX_COUNTED = 10_000;
 
 const isOf = (
   scope: IssueScope,

@@ -79,7 +79,7 @@ export async function payloadOf(
 }
 
 /** Jobs of the same pipeline whose files a job gets, in the order of ids. */
-export function dependenciesOf(job: JobRecord, spec: JobSpec, all: readonly JobRecord[]): JobRecord[] {
+function dependenciesOf(job: JobRecord, spec: JobSpec, all: readonly JobRecord[]): JobRecord[] {
   const { needs, dependencies } = spec;
   const needed = needs?.filter(({ artifacts }) => artifacts).map((need) => need.job);
   const wanted = (other: JobRecord) =>

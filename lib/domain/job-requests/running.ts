@@ -10,7 +10,7 @@ import { coverageOf } from './coverage.ts';
 import { hide, secretsOf } from './masking.ts';
 
 /** Bytes that a job may print. */
-export const MAX_TRACE = 100 * 1024 * 1024;
+const MAX_TRACE = 100 * 1024 * 1024;
 /** Pieces in which it may: whoever reads the trace lists them all. A month of what runners send. */
 const MAX_PIECES = 100_000;
 

@@ -27,7 +27,7 @@ import { bytesOf, linesOf } from './suggestions.ts';
 import { cut, filled, MAX_MESSAGE_BYTES } from './templates.ts';
 
 /** Suggestions of one commit. */
-export const MAX_APPLIED = 50;
+const MAX_APPLIED = 50;
 
 const TEMPLATE = 'Apply %{suggestions_count} suggestion(s) to %{files_count} file(s)';
 

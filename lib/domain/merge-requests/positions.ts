@@ -107,7 +107,7 @@ type Paths = Pick<NotePosition, 'oldPath' | 'newPath'>;
 export type ChangedFile = Pick<FileChange, 'oldPath' | 'newPath' | 'oldId' | 'newId'>;
 
 /** Returns the change of a file between base and head; undefined where it is not changed. One name finds a moved file. */
-export async function changedFile(
+async function changedFile(
   git: GitRepository,
   { baseSha, headSha }: Pick<DiffRefs, 'baseSha' | 'headSha'>,
   { oldPath, newPath }: Paths,

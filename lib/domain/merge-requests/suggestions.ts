@@ -102,8 +102,7 @@ export async function linesOf(
 }
 
 /** Lines as text. */
-export const textOf = (lines: readonly string[]): string =>
-  Buffer.from(lines.join(''), 'latin1').toString('utf8');
+const textOf = (lines: readonly string[]): string => Buffer.from(lines.join(''), 'latin1').toString('utf8');
 
 /** Text as {@link linesOf} has it. */
 export const bytesOf = (text: string): string => Buffer.from(text).toString('latin1');

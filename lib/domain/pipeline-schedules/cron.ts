@@ -4,7 +4,7 @@ import { Cron } from 'croner';
 import { ianaZone } from './time-zones.ts';
 
 /** Two runs of a schedule are at least so far apart, whatever its expression says. */
-export const MIN_INTERVAL_MS = 10 * 60_000;
+const MIN_INTERVAL_MS = 10 * 60_000;
 
 const MAX_CRON = 255;
 const NAMES = '[a-z]{3}';

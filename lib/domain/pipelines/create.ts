@@ -44,7 +44,7 @@ import type { PipelineRequest, Place } from './request.ts';
 import { tellerOf, toldOfPipeline } from './tell-hooks.ts';
 
 /** After so long, and again as long as it goes on, jobs of a pipeline that nobody works on are ended. */
-export const CHECK_AFTER_MS = 3_600_000;
+const CHECK_AFTER_MS = 3_600_000;
 
 /** Bytes of the variables of a pipeline, which every one of its jobs gets. */
 const MAX_VARIABLES = 1 << 20;

@@ -36,7 +36,7 @@ const STATUSES: Partial<Record<CiStatus, DeploymentStatus>> = {
 type DeployingJob = JobRecord & { readonly environment: JobEnvironment };
 
 /** The status that the deployment of a job is to be given; undefined: it has it, or none is due. */
-export function deploymentDue(job: JobRecord): DeploymentStatus | undefined {
+function deploymentDue(job: JobRecord): DeploymentStatus | undefined {
   const { environment, deployment, kind, status, startedAt } = job;
   if (environment === undefined || kind === 'bridge') return undefined;
   const wanted = STATUSES[status];

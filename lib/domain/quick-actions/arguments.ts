@@ -22,7 +22,7 @@ import { type Reference, referencesOf } from '../markdown/references.ts';
 const MAX_NAMES = 100;
 
 /** The references of an action, each once. Beside text in code, an action may have any. */
-export const referencesIn = (argument: string, baseUrl?: string): Reference[] => [
+const referencesIn = (argument: string, baseUrl?: string): Reference[] => [
   ...new Map(
     [...referencesOf(argument, baseUrl)].flatMap((each) =>
       each === undefined ? [] : [[each.reference.source, each.reference]],

@@ -5,7 +5,7 @@ import type { Deps } from '../deps.ts';
 import { type FieldProblems, invalid } from '../errors.ts';
 
 /** Maximum number of links of a release, and of bytes of all of them: they are in its record. */
-export const MAX_LINKS = 200;
+const MAX_LINKS = 200;
 const MAX_BYTES = 200 * 1024;
 /** Characters. */
 const MAX_NAME = 255;

@@ -76,7 +76,7 @@ export interface OpenFile extends FileFacts {
 }
 
 /** Maximum size of content that is buffered, for responses in JSON and processing by line. */
-export const MAX_BUFFERED_MIB = 32;
+const MAX_BUFFERED_MIB = 32;
 /** Content up to this size is always buffered: one read serves its digest and the response. */
 const BUFFERED_BYTES = 4 * 2 ** 20;
 

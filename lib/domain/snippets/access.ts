@@ -32,7 +32,7 @@ export async function findSnippet(
   return { snippet, ...(access && { access }) };
 }
 
-export const missing = (access: ProjectAccess | undefined) =>
+const missing = (access: ProjectAccess | undefined) =>
   access === undefined ? notFound('Snippet') : recordNotFound();
 
 /** Whether the actor may change and delete it. */

@@ -15,7 +15,7 @@ import { milestoneFor } from '../milestones/milestones.ts';
 
 export const MAX_TITLE = 255;
 /** Characters. */
-export const MAX_DESCRIPTION = 1_048_576;
+const MAX_DESCRIPTION = 1_048_576;
 export const MAX_ASSIGNEES = 200;
 /** Of one record. */
 export const MAX_LABELS = 500;

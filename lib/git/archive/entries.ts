@@ -81,7 +81,7 @@ interface PlannedMember {
 }
 
 /** Members per archive; a few small trees can name billions. */
-export const MAX_MEMBERS = 500_000;
+const MAX_MEMBERS = 500_000;
 /**
  * Members per object of the repository, and a number that is allowed anyway. In a checkout almost every path has its own
  * object; only trees made to name the same few again and again pass this.
@@ -89,7 +89,7 @@ export const MAX_MEMBERS = 500_000;
 const MEMBERS_PER_OBJECT = 50;
 const FEW_MEMBERS = 20_000;
 /** Different pointers of Git LFS: each is a request to the bucket while a caller waits. */
-export const MAX_POINTERS = 10_000;
+const MAX_POINTERS = 10_000;
 /** Files read at once in the search for pointers. */
 const POINTERS_TOGETHER = 512;
 /** Characters of all their paths together. */

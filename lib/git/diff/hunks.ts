@@ -86,10 +86,10 @@ function* editsOf({ deleted, inserted }: LineChanges): Steps<LineEdit[]> {
 const EDIT_EFFORT = 20;
 
 /** Context lines around an edit. */
-export const CONTEXT = 3;
+const CONTEXT = 3;
 
 /** Joins edits whose context lines would touch. */
-export function* hunksOf(diff: TextDiff, context = CONTEXT): Generator<Hunk, void, undefined> {
+function* hunksOf(diff: TextDiff, context = CONTEXT): Generator<Hunk, void, undefined> {
   const [oldLines, newLines] = [diff.oldStarts.length - 1, diff.newStarts.length - 1];
   for (let at = 0; at < diff.edits.length; ) {
     const first = diff.edits[at]!;

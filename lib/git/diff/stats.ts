@@ -19,7 +19,7 @@ export interface FileStats extends LineCounts {
 export const MAX_FILE_BYTES = 16 * 1024 * 1024;
 /** Files, and bytes of files, read per comparison; the rest are not counted. */
 export const MAX_STAT_FILES = 10_000;
-export const MAX_STAT_BYTES = 256 * 1024 * 1024;
+const MAX_STAT_BYTES = 256 * 1024 * 1024;
 /** Steps for aligning all files of a comparison: see {@link StepBudget}. */
 const MAX_STAT_STEPS = 600_000_000;
 

@@ -23,7 +23,7 @@ export interface TreeDiff {
 }
 
 /** Default limit of changes. */
-export const MAX_CHANGES = 100_000;
+const MAX_CHANGES = 100_000;
 /** Pairs of directories compared: trees of nothing but directories have no changes that could be limited. */
 const MAX_PAIRS = 500_000;
 /** Characters of the paths of all changes: a few deep directories could make them gigabytes. */

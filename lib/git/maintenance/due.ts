@@ -75,7 +75,7 @@ export const objectsIn = (packs: readonly PackDescription[]): number =>
  * constant number of times on average, whatever the size of the repository.
  * @param min objects from which a repository needs the file at all
  */
-export function hasGrown(
+function hasGrown(
   packs: readonly PackDescription[],
   file: DerivedFile | undefined,
   { min, share }: { readonly min: number; readonly share: number },

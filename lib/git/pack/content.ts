@@ -31,12 +31,12 @@ export function fileAccess(path: string, size: number): RandomAccess {
   };
 }
 
-export function contentSize(content: PackContent): number {
+function contentSize(content: PackContent): number {
   return content.kind === 'bytes' ? content.pack.length : content.packSize;
 }
 
 /** Opens the pack or index of content that is not stored yet. */
-export function contentAccess(content: PackContent, part: 'pack' | 'index'): RandomAccess {
+function contentAccess(content: PackContent, part: 'pack' | 'index'): RandomAccess {
   if (part === 'index') return memoryAccess(content.index);
   return content.kind === 'bytes'
     ? memoryAccess(content.pack)

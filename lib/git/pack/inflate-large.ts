@@ -5,7 +5,7 @@ import { InflateStream, usesHandle } from './inflate.ts';
 import type { Pack } from './pack-cache.ts';
 
 /** Inflated bytes from which an entry is inflated in turns of the event loop: a few milliseconds. */
-export const LARGE_ENTRY = 2 * 2 ** 20;
+const LARGE_ENTRY = 2 * 2 ** 20;
 /** Input bytes between two looks at the clock: they may inflate to a thousand times as many. */
 const INPUT_STEP = 4 * 1024;
 

@@ -13,7 +13,7 @@ export type Pkt =
   | { readonly kind: 'end' };
 
 /** Maximum bytes of a packet line, including its length; git reads no longer ones. */
-export const MAX_PKT = 65520;
+const MAX_PKT = 65520;
 /** Maximum bytes after the length. */
 export const MAX_PKT_DATA = MAX_PKT - 4;
 

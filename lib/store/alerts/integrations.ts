@@ -16,7 +16,7 @@ import type { Table } from '../table/table.ts';
 import { ABSENT, countBelow, unchangedSince, type Write } from '../table/write.ts';
 
 /** Maximum number of integrations of a project. */
-export const MAX_ALERT_INTEGRATIONS = 50;
+const MAX_ALERT_INTEGRATIONS = 50;
 
 /** What decides whether a request is taken. */
 export type AlertEndpoint = Pick<

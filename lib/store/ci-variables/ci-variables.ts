@@ -19,7 +19,7 @@ import type { Table } from '../table/table.ts';
 import { ABSENT, type Check, type Item, type Put, unchangedSince, type Write } from '../table/write.ts';
 
 /** Maximum number of variables. */
-export const MAX_VARIABLES = { instance: 25, group: 200, project: 200, schedule: 50 } as const;
+const MAX_VARIABLES = { instance: 25, group: 200, project: 200, schedule: 50 } as const;
 
 /** Bytes of all values of an owner: every job loads them, with those of all groups above. */
 export const MAX_VARIABLE_BYTES = 400 * 1024;

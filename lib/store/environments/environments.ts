@@ -19,7 +19,7 @@ import type { Table } from '../table/table.ts';
 import { ABSENT, countBelow, type Item, unchangedSince, type Write } from '../table/write.ts';
 
 /** Maximum number of environments of a project. */
-export const MAX_ENVIRONMENTS = 5_000;
+const MAX_ENVIRONMENTS = 5_000;
 
 /** Deletes an environment whose day has come, and the deployments of a deleted one. */
 export const DELETE_ENVIRONMENT_JOB = 'environment.delete';

@@ -17,7 +17,7 @@ import type { Table } from '../table/table.ts';
 import { ABSENT, countBelow, PRESENT, type Write } from '../table/write.ts';
 
 /** Maximum number of client keys of a project. */
-export const MAX_CLIENT_KEYS = 100;
+const MAX_CLIENT_KEYS = 100;
 
 export class ErrorTracking {
   readonly #table: Table;

@@ -15,7 +15,7 @@ import type { Table } from '../table/table.ts';
 import { ABSENT, PRESENT, type Update, unchangedSince, type Write } from '../table/write.ts';
 
 /** Maximum number of hooks of one project, of one group, and of the instance. */
-export const MAX_HOOKS = { project: 100, group: 50, system: 500 } as const;
+const MAX_HOOKS = { project: 100, group: 50, system: 500 } as const;
 
 /** The owner has as many hooks as it may. */
 export class HooksFull extends Error {

@@ -20,7 +20,7 @@ import type { Table } from '../table/table.ts';
 import { ABSENT, type Delete, type Item, PRESENT, type Update, type Write } from '../table/write.ts';
 
 /** Of one issue: they are read, and answered, all at once. */
-export const MAX_ISSUE_LINKS = 200;
+const MAX_ISSUE_LINKS = 200;
 
 /** Removes the relations of a deleted issue: `{ projectId, iid, id }`. */
 export const UNLINK_ISSUE_JOB = 'issue.unlink';

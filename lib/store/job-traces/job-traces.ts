@@ -14,7 +14,7 @@ import type { Table } from '../table/table.ts';
 import { ABSENT } from '../table/write.ts';
 
 /** All traces have this prefix in the bucket. */
-export const TRACES = 'traces/';
+const TRACES = 'traces/';
 
 /** A job of a project. */
 export interface TraceOf {

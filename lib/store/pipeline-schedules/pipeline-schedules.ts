@@ -18,7 +18,7 @@ import type { Table } from '../table/table.ts';
 import { ABSENT, type Check, countBelow, PRESENT, unchangedSince, type Write } from '../table/write.ts';
 
 /** Maximum number of schedules of a project. */
-export const MAX_SCHEDULES = 50;
+const MAX_SCHEDULES = 50;
 
 /** The time of a schedule has come. */
 export const SCHEDULE_DUE_JOB = 'pipeline-schedule.due';

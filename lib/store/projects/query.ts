@@ -41,7 +41,7 @@ export type ProjectOrder =
   | 'similarity';
 
 /** Orders by what few projects have: rows sort those. */
-export const SIZE_ORDERS = {
+const SIZE_ORDERS = {
   storage_size: 'storageSize',
   wiki_size: 'wikiSize',
   packages_size: 'packagesSize',

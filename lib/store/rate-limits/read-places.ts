@@ -19,8 +19,6 @@ export interface Place {
 
 /** Milliseconds after which a place that was not renewed is free. */
 export const PLACE_MS = 60_000;
-/** More places than a row has room for need more reads of it than a limit is worth. */
-export const MAX_PLACES = 1_000;
 /** Each failed attempt means that another read took a place at the same moment. */
 const ATTEMPTS = 8;
 
@@ -34,7 +32,7 @@ export class ReadPlaces {
 
   /**
    * Takes one of the first `count` places of a subject: one write while many are free.
-   * @param count 1 to {@link MAX_PLACES}
+   * @param count 1 to 999, as `readLongReads` has it: a row has room for these
    * @returns undefined if all of them are taken
    * @throws StoreUnavailable soon, without long retries
    */

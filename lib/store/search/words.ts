@@ -9,7 +9,7 @@ import { beginningOf, LEAST_BEGINNING, type WordRows } from '../row-keys/search.
 import type { Table } from '../table/table.ts';
 
 /** Different words of a long text that have rows; of a title all have. */
-export const WORDS_OF_TEXT = 24;
+const WORDS_OF_TEXT = 24;
 /** Characters of a word; what follows is not told apart. */
 const WORD_LENGTH = 40;
 /** Words of a search that are looked at. */

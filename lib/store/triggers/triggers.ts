@@ -15,7 +15,7 @@ import type { Table } from '../table/table.ts';
 import { ABSENT, countBelow, type Item, PRESENT, unchangedSince, type Write } from '../table/write.ts';
 
 /** Maximum number of triggers of a project. */
-export const MAX_TRIGGERS = 100;
+const MAX_TRIGGERS = 100;
 
 export class Triggers {
   readonly #table: Table;

@@ -10,7 +10,7 @@ import { Missing } from '../errors.ts';
 import { padded } from '../row-keys/key.ts';
 
 /** All attached files have this prefix in the bucket. */
-export const ATTACHMENTS = 'attachments/';
+const ATTACHMENTS = 'attachments/';
 
 export class Uploads {
   readonly #blobs: Blobs;

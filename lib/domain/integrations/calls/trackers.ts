@@ -69,8 +69,8 @@ const JIRA_KEY = /(?<![A-Za-z0-9_-])[A-Z][A-Z_0-9]{1,49}-\d{1,18}(?![\w-])/g;
 const JIRA_CLOSES =
   /(?<!\w)(?:clos(?:e[sd]?|ing)|fix(?:e[sd]|ing)?|resolv(?:e[sd]?|ing)|implement(?:s|ed|ing)?):? {1,5}(?:issues? {1,5})?((?:[A-Z][A-Z_0-9]{1,49}-\d{1,18}(?:,? {0,3}(?:and )?)?){1,20})/gi;
 
-export const keysIn = (text: string): string[] => [...new Set(text.match(JIRA_KEY) ?? [])];
-export const closedIn = (text: string): string[] => [
+const keysIn = (text: string): string[] => [...new Set(text.match(JIRA_KEY) ?? [])];
+const closedIn = (text: string): string[] => [
   ...new Set([...text.matchAll(JIRA_CLOSES)].flatMap(([, list]) => keysIn(list!))),
 ];
 
