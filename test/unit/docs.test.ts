@@ -3,7 +3,10 @@ import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 
-const DOCUMENTS = ['README.md', 'CONTRIBUTING.md', ...globSync('docs/*.md').sort()];
+const DOCUMENTS = [
+  ...['README.md', 'CONTRIBUTING.md', 'local/aws/README.md', 'test/deploy/README.md'],
+  ...globSync('docs/*.md').sort(),
+];
 const ROOTS = readdirSync('.', { withFileTypes: true }).flatMap((entry) =>
   entry.isDirectory() && !['node_modules', '.git'].includes(entry.name) ? [entry.name] : [],
 );
