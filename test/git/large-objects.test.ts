@@ -18,6 +18,8 @@ import { digestObject, streamObject } from '../../lib/git/pack/stream-object.ts'
 import { writePack } from '../../lib/git/pack/write.ts';
 import { underWatch } from '../../lib/git/work.ts';
 import { collectGarbage } from '../harness/collect-garbage.ts';
+import { named, PackBuilder } from '../hostile/pack-builder.ts';
+import { stopsOf } from '../unit/git/stops.ts';
 import { addPack, generator, packObjects, pieces, revList, scratch } from './pack-fixture.ts';
 import { collected, readZip } from './read-zip.ts';
 import { git } from './repository-files.ts';
@@ -173,6 +175,40 @@ describe('a large object', () => {
       expect([name, read]).toEqual([name, before]);
       expect(keptBytes()).toBe(0);
     }
+  });
+
+  it('is read, and its digest computed, beside other work', async () => {
+    const { store } = await stored();
+    for (const read of [streamObject, digestObject]) {
+      const { content } = await read(store, oidOf('nothing.bin'));
+      const stops = await stopsOf(async () => {
+        for await (const _ of content);
+      });
+      // At every second look at the clock.
+      expect(stops).toBeGreaterThan(48);
+    }
+    const stops = await stopsOf(() => digestObject(store, oidOf('nothing.bin')));
+    expect(stops).toBeGreaterThan(48);
+  });
+
+  it('that is stored as a delta comes in pieces beside other work', async () => {
+    const built = new PackBuilder();
+    const base = built.blob(Buffer.alloc(MB, 'base'));
+    const data = Buffer.alloc(24 * MB, 'base');
+    const { oid } = built.delta(
+      base,
+      Array.from({ length: 24 }, () => [0, MB] as const),
+      named('blob', data),
+    );
+    const repository = new MemoryRepository();
+    await addPack(repository, await indexPack([built.pack]));
+    const store = new PackStore(repository.objects);
+    const { sha256, content } = await digestObject(store, oid as Oid);
+    expect(sha256).toBe(createHash('sha256').update(data).digest('hex'));
+    const stops = await stopsOf(async () => {
+      expect((await collected(content)).equals(data)).toBe(true);
+    });
+    expect(stops).toBeGreaterThan(24);
   });
 
   it('is not kept for a reader who stops early, or never begins', async () => {

@@ -103,13 +103,11 @@ describe.each([ORDINARY, ...HOSTILE])('$name', ({ make }) => {
     if (hostile.refused) return context.skip('nothing was stored');
     const sha = hostile.refs['refs/heads/main'] ?? Object.values(hostile.refs)[0]!;
     const below = `/api/v4/projects/root%2F${hostile.name}`;
-    const { headers } = await fetch(
-      `${service.url}${below}/repository/files/${encodeURIComponent(hostile.path)}?ref=HEAD`,
-      {
-        method: 'HEAD',
-      },
-    );
-    const blob = headers.get('X-Gitlab-Blob-Id');
+    const file = `${below}/repository/files/${encodeURIComponent(hostile.path)}`;
+    const head = await service.ask('HEAD', `${file}?ref=HEAD`);
+    noted(hostile.name, 'HEAD files/:path?ref=HEAD', head);
+    expectBounded(`${hostile.name}: HEAD files/:path`, head);
+    const blob = head.headers.get('X-Gitlab-Blob-Id');
     for (const route of blob === null ? READS : [...READS, ...READS_OF_BLOB]) {
       const path = route
         .replace(':path', encodeURIComponent(hostile.path))

@@ -19,6 +19,7 @@ export interface Measured {
 
 export interface Answered extends Measured {
   readonly status: number;
+  readonly headers: Headers;
   readonly bytes: number;
   /** The first characters of the body. */
   readonly start: string;
@@ -128,7 +129,8 @@ export class HostileService {
       }
     }
     const ms = performance.now() - began;
-    return { status: response.status, bytes, start, ms, ...(await this.#measured()) };
+    const { status, headers } = response;
+    return { status, headers, bytes, start, ms, ...(await this.#measured()) };
   }
 
   /** Since it was last asked. */

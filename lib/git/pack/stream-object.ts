@@ -3,7 +3,7 @@ import { CorruptData } from '../corrupt-data.ts';
 import { ObjectMissing, type ObjectType } from '../objects.ts';
 import { EMPTY_TREE, type Oid, oidBytes } from '../oid.ts';
 import type { RandomAccess } from '../ports.ts';
-import { throwIfAbandoned } from '../work.ts';
+import { nextTurn, throwIfAbandoned, turnIsOver } from '../work.ts';
 import { EntryHeader, MAX_ENTRY_HEADER, OFS_DELTA, REF_DELTA, typeName } from './entry.ts';
 import { InflateStream } from './inflate.ts';
 import { Replay } from './replay.ts';
@@ -22,6 +22,8 @@ const MAX_WHOLE_BYTES = 4 * 2 ** 20;
 /** Bytes of the pack per read; one read ahead. */
 const READ_BYTES = 2 * 2 ** 20;
 const INPUT_STEP_BYTES = 8 * 1024;
+/** Bytes of a piece of what was read whole. */
+const PIECE_BYTES = 256 * 1024;
 
 /**
  * Reads an object of any size without holding it in memory, unless it is stored as a delta; the size of those was
@@ -31,7 +33,7 @@ const INPUT_STEP_BYTES = 8 * 1024;
  */
 export async function streamObject(store: PackStore, oid: Oid): Promise<StreamedObject> {
   const { type, size, stored } = await open(store, oid);
-  if (stored instanceof Uint8Array) return { type, size, content: only(stored) };
+  if (stored instanceof Uint8Array) return { type, size, content: piecesOf(stored) };
   return { type, size, content: inflated(stored.read(), stored.from, size) };
 }
 
@@ -47,8 +49,10 @@ export interface DigestedObject extends StreamedObject {
 export async function digestObject(store: PackStore, oid: Oid): Promise<DigestedObject> {
   const { type, size, stored } = await open(store, oid);
   const sha256 = createHash('sha256');
-  if (stored instanceof Uint8Array)
-    return { type, size, sha256: sha256.update(stored).digest('hex'), content: only(stored) };
+  if (stored instanceof Uint8Array) {
+    for await (const bytes of piecesOf(stored)) sha256.update(bytes);
+    return { type, size, sha256: sha256.digest('hex'), content: piecesOf(stored) };
+  }
   const replay = new Replay(stored.read);
   try {
     for await (const bytes of inflated(replay.first(), stored.from, size)) sha256.update(bytes);
@@ -93,8 +97,12 @@ async function open(store: PackStore, oid: Oid): Promise<Entry> {
   return { type: typeName(type), size, stored: { from, read } };
 }
 
-async function* only(data: Uint8Array): AsyncGenerator<Uint8Array> {
-  yield data;
+/** What takes them works within the same turn of the event loop. */
+async function* piecesOf(data: Uint8Array): AsyncGenerator<Uint8Array> {
+  for (let at = 0; at < data.length; at += PIECE_BYTES) {
+    yield data.subarray(at, at + PIECE_BYTES);
+    if (turnIsOver()) await nextTurn();
+  }
 }
 
 /** Calls `end` when no more pieces are requested, which may be before the first one. */
@@ -132,7 +140,10 @@ async function* inflated(
         inflate.push(bytes, at, Math.min(at + INPUT_STEP_BYTES, bytes.length), (piece) =>
           made.push(Buffer.from(piece)),
         );
-        yield* made;
+        for (const piece of made) {
+          yield piece;
+          if (turnIsOver()) await nextTurn();
+        }
         if (inflate.ended) return;
       }
     }
