@@ -1,7 +1,12 @@
-import { EMPTY_TREE, type Oid, oidBytes, oidFromBytes } from './oid.ts';
+import { bytesOf, type Oid, oidFromBytes } from './oid.ts';
 import { COMMIT, typeName } from './pack/entry.ts';
+import { resized } from './pack/entry-table.ts';
 import type { IndexedPack } from './pack/index-pack.ts';
 import type { PackStore } from './pack/store.ts';
+import { inTurns, type Steps } from './work.ts';
+
+/** Problems that are told. */
+const MAX_PROBLEMS = 20;
 
 /** What a push lacks. */
 export interface ConnectivityProblem {
@@ -12,7 +17,7 @@ export interface ConnectivityProblem {
 
 /** Objects that a push refers to and does not contain. */
 export interface Gaps {
-  /** Up to 20; none means connected. */
+  /** Up to {@link MAX_PROBLEMS}; none means connected. */
   readonly problems: readonly ConnectivityProblem[];
   /** Objects that only unreachable-garbage packs hold: they have to be resurrected before anything refers to them. */
   readonly onlyGarbage: readonly Oid[];
@@ -38,41 +43,54 @@ export async function findGaps(
   indexed: IndexedPack | undefined,
   options: ConnectivityOptions,
 ): Promise<Gaps> {
-  const problems: ConnectivityProblem[] = [];
   const known = new Set(options.known ?? []);
-  const outside: Uint8Array[] = [];
-  for (const tip of options.tips) {
-    if (!known.has(tip) && indexed?.type(tip) === undefined) outside.push(oidBytes(tip));
-  }
-  const commits: Oid[] = [];
-  if (indexed) {
-    const { links } = indexed;
-    const { names, kinds } = links;
-    for (let i = 0; i < links.count; i++) {
-      const type = indexed.typeAt(names, 20 * i);
-      const kind = kinds[i]!;
-      if (type === 0) {
-        outside.push(names.subarray(20 * i, 20 * i + 20));
-        if (kind === COMMIT) commits.push(oidFromBytes(names, 20 * i));
-      } else if (kind !== 0 && kind !== type) {
-        problems.push({ oid: oidFromBytes(names, 20 * i), reason: 'type' });
-      }
-    }
-  }
-  const notLive = outside.length === 0 ? [] : await store.missing(Buffer.concat(outside), { garbage: false });
-  const missing = notLive.length === 0 ? [] : await store.missing(Buffer.concat(notLive.map(oidBytes)));
-  for (const oid of missing) if (oid !== EMPTY_TREE) problems.push({ oid, reason: 'missing' });
+  const tips = options.tips.filter((tip) => !known.has(tip) && indexed?.type(tip) === undefined);
+  const { outside, commits, problems } = await inTurns(linksOf(indexed, tips));
+  const notLive = await store.missing(outside, { garbage: false });
+  const missing = await store.missing(await inTurns(bytesOf(notLive)));
+  for (const oid of missing.slice(0, MAX_PROBLEMS)) problems.push({ oid, reason: 'missing' });
+  if (problems.length >= MAX_PROBLEMS) return { problems: problems.slice(0, MAX_PROBLEMS), onlyGarbage: [] };
   const absent = new Set(missing);
   // Only commits: they are few and stored close together, while the types of trees and blobs show when those are read.
-  const parents = commits.filter((oid) => !absent.has(oid) && !known.has(oid));
-  let at = 0;
-  await store.run((objects) => {
-    for (; at < parents.length; at++) {
-      if (objects.header(parents[at]!).type !== typeName(COMMIT))
-        problems.push({ oid: parents[at]!, reason: 'type' });
-    }
+  await store.runEach(commits.length, (objects, i) => {
+    const oid = commits[i]!;
+    if (problems.length >= MAX_PROBLEMS || absent.has(oid) || known.has(oid)) return;
+    if (objects.header(oid).type !== typeName(COMMIT)) problems.push({ oid, reason: 'type' });
   });
-  return { problems: problems.slice(0, 20), onlyGarbage: notLive.filter((oid) => !absent.has(oid)) };
+  return { problems, onlyGarbage: notLive.filter((oid) => !absent.has(oid)) };
+}
+
+interface Links {
+  /** What is not in the pack, 20 bytes each. */
+  readonly outside: Uint8Array;
+  /** Commits among those. */
+  readonly commits: readonly Oid[];
+  /** What is in the pack, and not as it is referred to. */
+  readonly problems: ConnectivityProblem[];
+}
+
+/** What the objects of the pack and the tips refer to. @param tips that are not in the pack */
+function* linksOf(indexed: IndexedPack | undefined, tips: readonly Oid[]): Steps<Links> {
+  const problems: ConnectivityProblem[] = [];
+  const commits: Oid[] = [];
+  const links = indexed?.links;
+  let outside = yield* bytesOf(tips);
+  let size = outside.length;
+  for (let i = 0; i < (links?.count ?? 0); i++) {
+    const { names, kinds } = links!;
+    const type = indexed!.typeAt(names, 20 * i);
+    const kind = kinds[i]!;
+    if (type === 0) {
+      if (size === outside.length) outside = resized(outside, Math.max(640, 2 * size));
+      outside.set(names.subarray(20 * i, 20 * i + 20), size);
+      size += 20;
+      if (kind === COMMIT) commits.push(oidFromBytes(names, 20 * i));
+    } else if (kind !== 0 && kind !== type && problems.length < MAX_PROBLEMS) {
+      problems.push({ oid: oidFromBytes(names, 20 * i), reason: 'type' });
+    }
+    if ((i & 255) === 255) yield;
+  }
+  return { outside: outside.subarray(0, size), commits, problems };
 }
 
 /** For callers that resurrect nothing: objects in garbage packs only count as missing. @returns up to 20 problems */
@@ -83,5 +101,5 @@ export async function checkConnectivity(
 ): Promise<ConnectivityProblem[]> {
   const { problems, onlyGarbage } = await findGaps(store, indexed, options);
   const missing = onlyGarbage.map((oid): ConnectivityProblem => ({ oid, reason: 'missing' }));
-  return [...problems, ...missing].slice(0, 20);
+  return [...problems, ...missing].slice(0, MAX_PROBLEMS);
 }

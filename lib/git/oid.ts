@@ -1,3 +1,5 @@
+import type { Steps } from './work.ts';
+
 /** The name of a Git object: 40 lower-case hex digits of SHA-1 (gitformat-pack, "SHA-1"). */
 export type Oid = string & { readonly __brand: 'Oid' };
 
@@ -26,4 +28,14 @@ export function oidFromBytes(bytes: Uint8Array, offset = 0): Oid {
 /** The 20 bytes of an id. */
 export function oidBytes(oid: Oid): Uint8Array {
   return Buffer.from(oid, 'hex');
+}
+
+/** The 20 bytes of each of many ids. */
+export function* bytesOf(oids: readonly Oid[]): Steps<Uint8Array> {
+  const bytes = new Uint8Array(20 * oids.length);
+  for (const [i, oid] of oids.entries()) {
+    bytes.set(oidBytes(oid), 20 * i);
+    if ((i & 255) === 255) yield;
+  }
+  return bytes;
 }

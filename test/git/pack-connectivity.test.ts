@@ -7,6 +7,7 @@ import { listObjects } from '../../lib/git/pack/object-list.ts';
 import { writePack } from '../../lib/git/pack/write.ts';
 import { encodeCommit, encodeTag, encodeTree, hashObject } from '../../lib/git/parse.ts';
 import { buildPack } from '../harness/build-pack.ts';
+import { stopsOf } from '../unit/git/stops.ts';
 import { collect, makeHistory, packObjects, revList, revParse, scratch, storeOf } from './pack-fixture.ts';
 
 const home = scratch();
@@ -16,8 +17,8 @@ beforeAll(() => makeHistory(history));
 afterAll(() => home[Symbol.dispose]());
 
 const who = { name: 'A', email: 'a@b', seconds: 1, timezone: '+0000' };
-const commitOf = (tree: Oid, parents: Oid[] = []) =>
-  encodeCommit({ tree, parents, author: who, committer: who, message: 'm' });
+const commitOf = (tree: Oid, parents: readonly Oid[] = [], message = 'm') =>
+  encodeCommit({ tree, parents, author: who, committer: who, message });
 
 async function index(objects: Parameters<typeof buildPack>[0]): Promise<IndexedPack> {
   const { content } = buildPack(objects);
@@ -69,6 +70,26 @@ describe('a push', () => {
     await store.refresh();
     const problems = await checkConnectivity(store, indexed, { tips: [rev('main')] });
     expect(problems).toContainEqual({ oid: rev('main~7'), reason: 'missing' });
+  });
+
+  it('with thousands of parents that are stored is checked beside other work', async () => {
+    const roots = Array.from({ length: 2000 }, (_, i) => commitOf(EMPTY_TREE, [], `${i}`));
+    const parents = roots.map((data) => hashObject('commit', data));
+    const { content } = buildPack(roots.map((data) => ({ type: 'commit', data })));
+    if (content.kind !== 'bytes') throw new Error('expected bytes');
+    const { store } = await storeOf(content.pack);
+    const merge = commitOf(EMPTY_TREE, parents);
+    const indexed = await index([{ type: 'commit', data: merge }]);
+    const stops = await stopsOf(async () => {
+      expect(await checkConnectivity(store, indexed, { tips: [hashObject('commit', merge)] })).toEqual([]);
+    });
+    // Their names are looked up, and their types are read.
+    expect(stops).toBeGreaterThan(parents.length);
+    const { store: empty } = await storeOf();
+    const refused = await stopsOf(async () => {
+      expect(await checkConnectivity(empty, indexed, { tips: [] })).toHaveLength(20);
+    });
+    expect(refused).toBeGreaterThan(parents.length);
   });
 
   it('without a pack needs its tips to exist', async () => {

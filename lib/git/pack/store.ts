@@ -1,8 +1,8 @@
 import { DerivedUnusable, type OpenDerived } from '../derived.ts';
 import { type GitObject, ObjectMissing, type ObjectStore, type ObjectType } from '../objects.ts';
-import { EMPTY_TREE, type Oid, oidBytes, oidFromBytes } from '../oid.ts';
+import { bytesOf, EMPTY_TREE, type Oid, oidBytes, oidFromBytes } from '../oid.ts';
 import type { DerivedKind, ObjectDatabase, PackContent, PackDescription, RandomAccess } from '../ports.ts';
-import { nextTurn, throwIfAbandoned, turnIsOver } from '../work.ts';
+import { inTurns, nextTurn, throwIfAbandoned, turnIsOver } from '../work.ts';
 import { BlockMiss, BlockPins, type ReadAhead } from './block-cache.ts';
 import { withContent } from './content.ts';
 import { entryKey, type Inflated, InflateMiss, inflateEntry } from './inflate-large.ts';
@@ -94,6 +94,18 @@ export class PackStore implements ObjectStore {
       }
       if (relisted || !(await this.refresh())) throw missing;
       relisted = true;
+    }
+  }
+
+  /** Runs a step for each number below `count`, beside other work. One that misses blocks is done again. */
+  async runEach(count: number, step: (objects: PackObjects, i: number) => void): Promise<void> {
+    for (let i = 0; i < count; ) {
+      await this.run((objects) => {
+        do {
+          step(objects, i);
+          i++;
+        } while (i < count && !turnIsOver());
+      });
     }
   }
 
@@ -200,18 +212,15 @@ export class PackStore implements ObjectStore {
   ): Promise<Oid[]> {
     const look = async (from: Uint8Array): Promise<Oid[]> => {
       const absent: Oid[] = [];
-      let at = 0;
-      await this.run((objects) => {
+      await this.runEach(from.length / 20, (objects, i) => {
         const packs = options.garbage === false ? objects.liveCount : objects.packs.length;
-        for (; at < from.length; at += 20) {
-          if (!objects.locate(from, at, packs)) absent.push(oidFromBytes(from, at));
-        }
+        if (!objects.locate(from, 20 * i, packs)) absent.push(oidFromBytes(from, 20 * i));
       });
       return absent.filter((oid) => oid !== EMPTY_TREE);
     };
     const absent = await look(names);
     if (absent.length === 0 || options.relist === false || !(await this.refresh())) return absent;
-    return await look(Buffer.concat(absent.map(oidBytes)));
+    return await look(await inTurns(bytesOf(absent)));
   }
 
   /**

@@ -84,12 +84,9 @@ export class Quarantine {
    */
   async endsAtShallow(boundary: readonly Oid[]): Promise<boolean> {
     const received = boundary.filter((oid) => this.#pack?.type(oid) === 'commit');
-    let at = 0;
     const parents = new Set<Oid>();
-    await this.#store.run((objects) => {
-      for (; at < received.length; at++) {
-        for (const parent of parseCommitLinks(objects.read(received[at]!).data).parents) parents.add(parent);
-      }
+    await this.#store.runEach(received.length, (objects, i) => {
+      for (const parent of parseCommitLinks(objects.read(received[i]!).data).parents) parents.add(parent);
     });
     if (parents.size === 0) return false;
     return (await this.#store.missing(Buffer.concat([...parents].map(oidBytes)))).length > 0;
