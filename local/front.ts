@@ -29,9 +29,13 @@ export const KEEP_ALIVE_MS = 65 * 60_000;
 /** For a request to arrive. With the time to process it, a push ends within the hour that a load balancer drains for. */
 export const REQUEST_MS = 50 * 60_000;
 
+/** How often it is looked for requests that take too long to arrive. */
+const CHECK_MS = 30_000;
+
 export async function startFront(
   env: NodeJS.ProcessEnv = process.env,
   load: () => Promise<FunctionModule> = () => import('../functions/git.ts') as Promise<FunctionModule>,
+  { requestMs = REQUEST_MS, keepAliveMs = KEEP_ALIVE_MS } = {},
 ): Promise<Front> {
   const missing = REQUIRED.filter((name) => env[name] === undefined || env[name] === '');
   if (missing.length > 0) throw new Error(`missing environment variables: ${missing.join(', ')}`);
@@ -41,7 +45,11 @@ export async function startFront(
   delete env['MAX_FETCH_BYTES'];
   const { fetch } = await load();
   if (fetch === undefined) throw new Error('the Git function has no fetch handler');
-  const server = createServer({ requestTimeout: REQUEST_MS, keepAliveTimeout: KEEP_ALIVE_MS });
+  const server = createServer({
+    requestTimeout: requestMs,
+    connectionsCheckingInterval: Math.min(requestMs, CHECK_MS),
+    keepAliveTimeout: keepAliveMs,
+  });
   const port = await listening(server, Number(env['PORT'] ?? 8080), env['HOST'] ?? '0.0.0.0');
   const baseUrl = env['BASE_URL']?.replace(/\/+$/, '') ?? `http://localhost:${port}`;
   server.on('request', (request, response) => {
