@@ -14,7 +14,7 @@ import type { RefName } from './refname.ts';
 import { resurrect } from './resurrect.ts';
 import { entryAtPath } from './tree/entry.ts';
 import { lookupPath, type RawPath } from './tree/path.ts';
-import { inTurns } from './work.ts';
+import { inTurns, type Steps } from './work.ts';
 
 /** What writing to a repository needs of it. */
 export interface Ports {
@@ -150,7 +150,7 @@ export async function publish(
   const { objects, refs, store } = ports;
   // An object that another writer stores meanwhile is stored twice, which does no harm.
   const fresh = await notStored(store, created);
-  checkSound(fresh);
+  await inTurns(checkSound(fresh));
   const packs: PackDescription[] = [];
   let seen = store;
   try {
@@ -220,12 +220,15 @@ async function attemptCommit(
 }
 
 /** As `receive.fsckObjects` does for a push. */
-function checkSound(objects: readonly NewObject[]): void {
+function* checkSound(objects: readonly NewObject[]): Steps<void> {
   const fsck = new Fsck();
-  for (const { type, oid, data } of objects) fsck.check(typeCode(type), asBuffer(data), oidBytes(oid), 0);
+  for (const { type, oid, data } of objects) {
+    yield;
+    fsck.check(typeCode(type), asBuffer(data), oidBytes(oid), 0);
+  }
   for (const { oid, data } of objects) {
-    if (fsck.gitmodulesBlobs.has(oid)) fsck.gitmodules(oid, data);
-    if (fsck.gitattributesBlobs.has(oid)) fsck.gitattributes(oid, data);
+    if (fsck.gitmodulesBlobs.has(oid)) yield* fsck.gitmodules(oid, data);
+    if (fsck.gitattributesBlobs.has(oid)) yield* fsck.gitattributes(oid, data);
   }
   if (fsck.errors.length > 0) throw new UnsoundObjects(fsck.errors);
 }

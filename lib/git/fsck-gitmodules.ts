@@ -1,32 +1,47 @@
 import { asBuffer } from '../bytes/as-buffer.ts';
 import type { Report } from './fsck-text.ts';
+import { Effort, type Steps } from './work.ts';
 
 const MAX_BYTES = 16 * 1024 * 1024;
+/** Characters of a line, with those that continue it: more than can be passed to git as a URL. */
+const MAX_LINE = 64 * 1024;
 
 /** Checks the content of `.gitmodules` (CVE-2018-11235, CVE-2018-17456, CVE-2019-19604, CVE-2020-11008). */
 export class GitmodulesCheck {
   readonly #report: Report;
+  /** A name may be long, and have millions of settings. */
+  #safeName: string | undefined;
 
   constructor(report: Report) {
     this.#report = report;
   }
 
-  check(data: Uint8Array): undefined {
+  *check(data: Uint8Array): Steps<undefined> {
     if (data.length > MAX_BYTES) return this.#report('gitmodulesLarge', '.gitmodules too large to parse');
-    const settings = parseConfig(asBuffer(data).toString('utf8'));
-    if (!settings) return this.#report('gitmodulesParse', 'could not parse gitmodules blob');
-    for (const { section, subsection, key, value } of settings) {
-      if (section !== 'submodule' || subsection === undefined) continue;
-      if (!isSafeName(subsection)) this.#report('gitmodulesName', `disallowed submodule name: ${subsection}`);
-      if (value === undefined) continue;
-      if (key === 'url' && !isSafeUrl(value))
-        this.#report('gitmodulesUrl', `disallowed submodule url: ${value}`);
-      if (key === 'path' && value.startsWith('-')) {
-        this.#report('gitmodulesPath', `disallowed submodule path: ${value}`);
-      }
-      if (key === 'update' && value.startsWith('!')) {
-        this.#report('gitmodulesUpdate', `disallowed submodule update setting: ${value}`);
-      }
+    const text = asBuffer(data).toString('utf8');
+    for (const setting of settingsIn(text)) {
+      if (setting === undefined) yield;
+      else if (setting === 'too long')
+        return this.#report('gitmodulesLarge', '.gitmodules has too long lines to parse');
+      else if (setting === 'malformed')
+        return this.#report('gitmodulesParse', 'could not parse gitmodules blob');
+      else this.#checkSetting(setting);
+    }
+  }
+
+  #checkSetting({ section, subsection, key, value }: Setting): void {
+    if (section !== 'submodule' || subsection === undefined) return;
+    if (subsection !== this.#safeName && !isSafeName(subsection))
+      this.#report('gitmodulesName', `disallowed submodule name: ${subsection}`);
+    else this.#safeName = subsection;
+    if (value === undefined) return;
+    if (key === 'url' && !isSafeUrl(value))
+      this.#report('gitmodulesUrl', `disallowed submodule url: ${value}`);
+    if (key === 'path' && value.startsWith('-')) {
+      this.#report('gitmodulesPath', `disallowed submodule path: ${value}`);
+    }
+    if (key === 'update' && value.startsWith('!')) {
+      this.#report('gitmodulesUpdate', `disallowed submodule update setting: ${value}`);
     }
   }
 }
@@ -68,17 +83,19 @@ interface Setting {
   readonly value: string | undefined;
 }
 
-/** git-config's syntax. @returns undefined where git would give up. */
-function parseConfig(text: string): Setting[] | undefined {
-  const settings: Setting[] = [];
+/**
+ * git-config's syntax, in which a line may end with a backslash and go on. The settings end with a word where git would give
+ * up, or where a line is longer than one that is read. Undefined: a stop for others.
+ */
+function* settingsIn(text: string): Generator<Setting | 'malformed' | 'too long' | undefined, void> {
   let section = '';
   let subsection: string | undefined;
-  const lines = text
-    .replace(/^\ufeff/, '')
-    .replace(/\r\n/g, '\n')
-    .split('\n');
-  for (let i = 0; i < lines.length; i++) {
-    let line = lines[i]!.trimStart();
+  const effort = new Effort();
+  const lines = new Lines(text);
+  for (let found = lines.next(); found !== undefined; found = lines.next()) {
+    if (found.length > MAX_LINE) return yield 'too long';
+    if (effort.spend(LINE_EFFORT + CHARACTER_EFFORT * found.length)) yield;
+    let line = found.trimStart();
     const head = /^\[\s*([A-Za-z0-9.-]+)(?:\s+"((?:[^"\\]|\\.)*)")?\s*\]/.exec(line);
     if (head) {
       section = head[1]!.toLowerCase();
@@ -92,21 +109,61 @@ function parseConfig(text: string): Setting[] | undefined {
     }
     if (line === '' || line.startsWith('#') || line.startsWith(';')) continue;
     const name = /^([A-Za-z][A-Za-z0-9-]*)\s*/.exec(line);
-    if (!name) return undefined;
-    let rest = line.slice(name[0].length);
+    if (!name) return yield 'malformed';
+    const rest = line.slice(name[0].length);
     const key = name[1]!.toLowerCase();
     if (rest === '' || rest.startsWith('#') || rest.startsWith(';')) {
-      settings.push({ section, subsection, key, value: undefined });
+      yield { section, subsection, key, value: undefined };
       continue;
     }
-    if (!rest.startsWith('=')) return undefined;
-    rest = rest.slice(1).trimStart();
-    while (/(^|[^\\])(\\\\)*\\$/.test(rest) && i + 1 < lines.length) rest = rest.slice(0, -1) + lines[++i]!;
-    const value = unquote(rest);
-    if (value === undefined) return undefined;
-    settings.push({ section, subsection, key, value });
+    if (!rest.startsWith('=')) return yield 'malformed';
+    const parts = [rest.slice(1).trimStart()];
+    let length = rest.length;
+    while (isContinued(parts.at(-1)!)) {
+      const next = lines.next();
+      if (next === undefined) break;
+      length += next.length;
+      if (length > MAX_LINE) return yield 'too long';
+      if (effort.spend(LINE_EFFORT + CHARACTER_EFFORT * next.length)) yield;
+      parts.push(parts.pop()!.slice(0, -1), next);
+    }
+    const value = unquote(parts.join(''));
+    if (value === undefined) return yield 'malformed';
+    yield { section, subsection, key, value };
   }
-  return settings;
+}
+
+/** Steps of {@link Effort} for a line, and for each of its characters. */
+const LINE_EFFORT = 100;
+const CHARACTER_EFFORT = 10;
+
+/** The lines of a text, one at a time: it may have millions. */
+class Lines {
+  readonly #text: string;
+  #at: number;
+
+  constructor(text: string) {
+    this.#text = text;
+    this.#at = text.startsWith('\ufeff') ? 1 : 0;
+  }
+
+  /** Without its end. @returns undefined after the last one */
+  next(): string | undefined {
+    const text = this.#text;
+    if (this.#at > text.length) return undefined;
+    const from = this.#at;
+    const end = text.indexOf('\n', from);
+    this.#at = end < 0 ? text.length + 1 : end + 1;
+    if (end < 0) return text.slice(from);
+    return text.slice(from, end > from && text[end - 1] === '\r' ? end - 1 : end);
+  }
+}
+
+/** Whether it ends with an odd number of backslashes: those before the last one are in pairs. */
+function isContinued(text: string): boolean {
+  let from = text.length;
+  while (from > 0 && text[from - 1] === '\\') from--;
+  return (text.length - from) % 2 === 1;
 }
 
 function unquote(text: string): string | undefined {

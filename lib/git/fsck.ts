@@ -6,6 +6,7 @@ import { checkCommit, checkTag } from './fsck-text.ts';
 import { type Oid, oidFromBytes } from './oid.ts';
 import { BLOB, COMMIT, TAG, TREE } from './pack/entry.ts';
 import { isEntryOf, type SharedTree } from './pack/tree-ends.ts';
+import { Effort, type Steps } from './work.ts';
 
 export type FsckLevel = 'error' | 'warn' | 'ignore';
 
@@ -28,6 +29,8 @@ const LEVELS: Partial<Record<FsckId, FsckLevel>> = {
 /** git ignores `.gitattributes` files that are larger, or have longer lines (gitattributes). */
 export const MAX_ATTRIBUTES_BYTES = 100 * 2 ** 20;
 const MAX_ATTRIBUTES_LINE = 2048;
+/** Steps of {@link Effort} that looking for the end of a line takes. */
+const LINE_EFFORT = 20;
 
 export interface FsckFinding {
   readonly oid: Oid;
@@ -85,21 +88,23 @@ export class Fsck {
   }
 
   /** Checks the content of a blob that a tree names `.gitmodules`. */
-  gitmodules(oid: Oid, data: Uint8Array): void {
+  *gitmodules(oid: Oid, data: Uint8Array): Steps<void> {
     this.#name = Buffer.from(oid, 'hex');
     this.#nameAt = 0;
-    new GitmodulesCheck(this.#report).check(data);
+    yield* new GitmodulesCheck(this.#report).check(data);
   }
 
   /** Checks the content of a blob that a tree names `.gitattributes`; undefined for one too large to be read. */
-  gitattributes(oid: Oid, data: Uint8Array | undefined): void {
+  *gitattributes(oid: Oid, data: Uint8Array | undefined): Steps<void> {
     this.#name = Buffer.from(oid, 'hex');
     this.#nameAt = 0;
     if (data === undefined || data.length > MAX_ATTRIBUTES_BYTES) {
       this.#found('gitattributesLarge', '.gitattributes too large to parse');
       return;
     }
+    const effort = new Effort();
     for (let from = 0; from < data.length; ) {
+      if (effort.spend(LINE_EFFORT)) yield;
       const end = data.indexOf(0x0a, from);
       const to = end < 0 ? data.length : end;
       if (to - from >= MAX_ATTRIBUTES_LINE) {

@@ -7,6 +7,7 @@ import type { ObjectType } from '../../lib/git/objects.ts';
 import { type Oid, oidBytes } from '../../lib/git/oid.ts';
 import { typeCode } from '../../lib/git/pack/entry.ts';
 import { hashObject } from '../../lib/git/parse.ts';
+import { atOnce } from '../../lib/git/work.ts';
 import { scratch } from './pack-fixture.ts';
 import { ENVIRONMENT, git } from './repository-files.ts';
 
@@ -213,14 +214,14 @@ describe('.gitattributes', () => {
     const data = Buffer.from(text);
     const oid = hashObject('blob', data);
     const fsck = new Fsck();
-    fsck.gitattributes(oid, data);
+    atOnce(fsck.gitattributes(oid, data));
     expect(fsck.errors.map((finding) => finding.id)).toEqual(ids);
     expect(gitFindingsIn('.gitattributes', data)).toEqual(ids);
   });
 
   it('that is too large is reported without reading its content', () => {
     const fsck = new Fsck();
-    fsck.gitattributes(blobOid, undefined);
+    atOnce(fsck.gitattributes(blobOid, undefined));
     expect(fsck.errors).toMatchObject([{ oid: blobOid, id: 'gitattributesLarge' }]);
   });
 });
@@ -256,6 +257,11 @@ describe('.gitmodules', () => {
     ['other sections', '[core]\n\tsshCommand = -x\n', []],
     ['quoted, with comments', section('url = "-x" ; comment'), ['gitmodulesUrl']],
     ['continued', section('url = \\\n-x'), ['gitmodulesUrl']],
+    ['continued often', section(`url = ${'\\\n'.repeat(20)}-x`), ['gitmodulesUrl']],
+    ['continued within quotes', section('url = "\\\n-x"'), ['gitmodulesUrl']],
+    ['not continued', section('path = x\\\\\nurl = -x'), ['gitmodulesUrl']],
+    ['lines that end as on Windows', section('path = x\\\r\n-x\r\nurl = -x\r'), ['gitmodulesUrl']],
+    ['what comes before an error', section('url = -x\nurl = "x'), ['gitmodulesUrl', 'gitmodulesParse']],
     ['a key without a section', 'hello\n', []],
     ['not a configuration', '[submodule\n', ['gitmodulesParse']],
     ['open quote', section('url = "x'), ['gitmodulesParse']],
@@ -264,8 +270,34 @@ describe('.gitmodules', () => {
     const data = Buffer.from(text);
     const oid = hashObject('blob', data);
     const fsck = new Fsck();
-    fsck.gitmodules(oid, data);
+    atOnce(fsck.gitmodules(oid, data));
     expect([...fsck.errors, ...fsck.warnings].map((finding) => finding.id)).toEqual(ids);
     expect(gitFindingsIn('.gitmodules', data)).toEqual(ids);
+  });
+
+  const stopsFor = (text: string) => {
+    const fsck = new Fsck();
+    const steps = fsck.gitmodules(blobOid, Buffer.from(text));
+    let stops = 0;
+    while (!steps.next().done) stops++;
+    return { stops, errors: fsck.errors.map(({ id }) => id) };
+  };
+
+  it.each([
+    ['lines', 'a=b\n'],
+    ['empty lines', '\n'],
+    ['sections', '[submodule "s"]\n'],
+    ['settings of a long name', 'a\n', `[submodule "${'/'.repeat(60_000)}"]\n`],
+  ])('a megabyte of %s is read beside other work', (_, unit, before = section('url = ')) => {
+    const { stops, errors } = stopsFor(before.trimEnd() + unit.repeat(2 ** 20 / unit.length));
+    expect(errors).toEqual([]);
+    expect(stops).toBeGreaterThan(50);
+  });
+
+  it.each([
+    ['a line', `url = ${'x'.repeat(70_000)}`],
+    ['what goes on in many lines', `url = ${'x\\\n'.repeat(70_000)}`],
+  ])('%s that is longer than any URL is refused', (_, text) => {
+    expect(stopsFor(section(text)).errors).toEqual(['gitmodulesLarge']);
   });
 });

@@ -140,6 +140,16 @@ export const HOSTILE: readonly Generator[] = [
     );
   }),
   build(
+    'submodules',
+    '.gitmodules',
+    (pack) => {
+      const settings = 'a=b\n'.repeat(2 * MiB);
+      const text = `[submodule "s"]\n${settings}url = ${'x\\\n'.repeat(2 * MiB)}`;
+      return main(pack.commit(one(pack, '.gitmodules', text)));
+    },
+    /gitmodulesLarge/,
+  ),
+  build(
     'delta-bomb',
     'f',
     (pack) => {

@@ -207,11 +207,11 @@ async function receive(
   for (const oid of fsck.gitattributesBlobs) {
     if (options.fsck === false || names.type(oidBytes(oid), 0) !== BLOB) continue;
     const small = (await contents.header(oid)).size <= MAX_ATTRIBUTES_BYTES;
-    fsck.gitattributes(oid, small ? (await contents.read(oid)).data : undefined);
+    await inTurns(fsck.gitattributes(oid, small ? (await contents.read(oid)).data : undefined));
   }
   for (const oid of fsck.gitmodulesBlobs) {
     if (options.fsck !== false && names.type(oidBytes(oid), 0) === BLOB) {
-      fsck.gitmodules(oid, (await contents.read(oid)).data);
+      await inTurns(fsck.gitmodules(oid, (await contents.read(oid)).data));
     }
   }
   if (fsck.errors.length > 0) throw new FsckRefused(fsck.errors);
