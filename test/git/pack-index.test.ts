@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,6 +10,7 @@ import { BLOB, OFS_DELTA, REF_DELTA, writeDistance, writeEntryHeader } from '../
 import { FsckRefused, type IndexPackLimits, indexPack } from '../../lib/git/pack/index-pack.ts';
 import { hashObject } from '../../lib/git/parse.ts';
 import { buildPack } from '../harness/build-pack.ts';
+import { stopsOf } from '../unit/git/stops.ts';
 import {
   generator,
   makeHistory,
@@ -104,6 +105,32 @@ describe('a thin pack', () => {
     expect(Buffer.compare(Buffer.from(content.index), gitIndex(pack))).toBe(0);
     for (const oid of revList(history, ['main', '^main~5'])) expect(indexed.type(oid as Oid)).toBeDefined();
     await indexed.discard();
+  });
+
+  it.each([
+    ['memory', {}],
+    ['file', { memoryPackBytes: 100 }],
+  ] as const)('is completed with a large base beside other work, in %s', async (_where, limits) => {
+    const base = randomBytes(8 * 2 ** 20);
+    const { content } = buildPack([{ type: 'blob', data: base }]);
+    if (content.kind !== 'bytes') throw new Error('expected bytes');
+    const { store } = await storeOf(content.pack);
+    // The base has 2 ** 23 bytes, and what is made of it has two, which are in the delta.
+    const delta = Buffer.from([128, 128, 128, 4, 2, 2, 0x68, 0x69]);
+    const head = Buffer.alloc(16);
+    const entry = Buffer.concat([
+      head.subarray(0, writeEntryHeader(head, 0, REF_DELTA, delta.length)),
+      oidBytes(hashObject('blob', base)),
+      deflateSync(delta),
+    ]);
+    const stops = await stopsOf(async () => {
+      const indexed = await indexPack([rawPack([entry])], { store, limits });
+      expect(indexed.type(hashObject('blob', Buffer.from('hi')))).toBe('blob');
+      expect(indexed.basesAdded).toEqual([hashObject('blob', base)]);
+      await indexed.discard();
+    });
+    // Eight pieces are written, and digested.
+    expect(stops).toBeGreaterThanOrEqual(16);
   });
 
   it('is refused without its bases', async () => {

@@ -32,6 +32,10 @@ const LARGE = 128 * 1024;
 /** Bytes that are looked at between two stops. */
 const PIECE = 4 * 1024 * 1024;
 
+/** An object as a zlib stream; a large one is deflated in another thread. */
+export const deflatedBeside = async (data: Uint8Array): Promise<Uint8Array> =>
+  data.length < LARGE ? deflateSync(data) : deflate(data, { chunkSize: LARGE });
+
 /** Deflates large objects, one after another, in another thread. */
 export async function deflatedAhead<T extends Unpacked>(objects: readonly T[]): Promise<(T & Unpacked)[]> {
   const ahead: (T & Unpacked)[] = [];

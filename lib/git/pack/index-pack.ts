@@ -1,13 +1,14 @@
 import { createHash } from 'node:crypto';
 import { tmpdir } from 'node:os';
-import { crc32, deflateSync } from 'node:zlib';
+import { crc32 } from 'node:zlib';
 import { batchMisses } from '../batch-misses.ts';
 import { CorruptData } from '../corrupt-data.ts';
 import { Fsck, type FsckFinding, type FsckOptions, MAX_ATTRIBUTES_BYTES } from '../fsck.ts';
 import { type ObjectType, SMALL_BLOB_BYTES } from '../objects.ts';
 import { type Oid, oidBytes, oidFromBytes } from '../oid.ts';
 import type { PackContent } from '../ports.ts';
-import { inTurns, Pace } from '../work.ts';
+import { inTurns, Pace, type Steps } from '../work.ts';
+import { deflatedBeside } from './build-pack.ts';
 import { findCollision, openContent } from './collision.ts';
 import { BLOB, typeCode, typeName, writeEntryHeader } from './entry.ts';
 import type { EntryTable } from './entry-table.ts';
@@ -193,7 +194,7 @@ async function receive(
     if (resolver.resolved < parser.deltas) {
       throw new CorruptData('delta-base', `${parser.deltas - resolver.resolved} deltas have no base`);
     }
-    checksum = rewriteFrame(spool, table.count);
+    checksum = await inTurns(rewriteFrame(spool, table.count));
   }
   if (fsck.errors.length > 0) throw new FsckRefused(fsck.errors);
 
@@ -252,17 +253,32 @@ async function completeThin(
     const oid = oidFromBytes(waiting, at);
     if (absent.has(oid) || !resolver.isWaiting(waiting, at)) continue;
     const { type, data } = await store.read(oid);
-    const head = Buffer.alloc(16);
-    const headLength = writeEntryHeader(head, 0, typeCode(type), data.length);
-    const bytes = Buffer.concat([head.subarray(0, headLength), deflateSync(data)]);
-    const entry = table.add(spool.size, typeCode(type), headLength, data.length);
+    const deflated = await deflatedBeside(data);
+    const room = Buffer.alloc(16);
+    const head = room.subarray(0, writeEntryHeader(room, 0, typeCode(type), data.length));
+    const entry = table.add(spool.size, typeCode(type), head.length, data.length);
     table.types[entry] = typeCode(type);
-    table.crcs[entry] = crc32(bytes);
     table.names.set(waiting.subarray(at, at + 20), 20 * entry);
-    spool.append(bytes, spool.size);
+    table.crcs[entry] = await inTurns(appended(spool, [head, deflated]));
     table.end = spool.size;
     await resolve(entry);
   }
+}
+
+/** Bytes that are written between two stops. */
+const WRITTEN = 2 ** 20;
+
+/** @returns the CRC-32 of what was appended */
+function* appended(spool: Spool, parts: readonly Uint8Array[]): Steps<number> {
+  let crc = 0;
+  for (const part of parts)
+    for (let at = 0; at < part.length; at += WRITTEN) {
+      yield;
+      const piece = part.subarray(at, at + WRITTEN);
+      crc = crc32(piece, crc);
+      spool.append(piece, spool.size);
+    }
+  return crc;
 }
 
 /** Bases located in one batch. */
@@ -276,12 +292,15 @@ async function prefetchBases(store: PackStore, names: Uint8Array, absent: Readon
 }
 
 /** Writes the object count into the header and the checksum after the end. @returns the checksum */
-function rewriteFrame(spool: Spool, count: number): Buffer {
+function* rewriteFrame(spool: Spool, count: number): Steps<Buffer> {
   const header = Buffer.alloc(4);
   header.writeUInt32BE(count);
   spool.patch(header, 8);
   const sha = createHash('sha1');
-  for (const piece of spool.pieces(spool.size)) sha.update(piece);
+  for (const piece of spool.pieces(spool.size)) {
+    sha.update(piece);
+    yield;
+  }
   const checksum = sha.digest();
   spool.append(checksum, spool.size);
   return checksum;
