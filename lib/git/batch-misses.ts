@@ -22,7 +22,7 @@ export function batchMisses<T, R>(items: Iterable<T>, read: (item: T) => R): R[]
 }
 
 /** Milliseconds after which nothing more is read ahead: an item may be megabytes of deltas. */
-const AHEAD_MS = 100;
+const AHEAD_MS = 10;
 
 /**
  * `read(first)`; when that misses a block, also tries to read `others`, the items needed next, so that one round trip

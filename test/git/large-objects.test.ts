@@ -356,4 +356,30 @@ describe('an object that is held in memory', () => {
     });
     await expect(damaged.read(oidOf('noise.bin'))).rejects.toMatchObject({ code });
   });
+
+  it('is made of large deltas in turns, on its way in and when it is read', async () => {
+    const built = new PackBuilder();
+    const base = built.blob('xy');
+    const own = randomFillSync(Buffer.alloc(3 * MB));
+    const parts = [1, 2, 0].map((n) => [n * MB, MB] as const);
+    const turned = Buffer.concat(parts.map(([from, size]) => own.subarray(from, from + size)));
+    const longer = Buffer.concat([turned, Buffer.from('end')]);
+    const data = [own, turned, longer];
+    // Each is made of the one before.
+    const first = built.delta(base, [own], named('blob', own));
+    const second = built.delta(first, parts, named('blob', turned));
+    const third = built.delta(second, [[0, 3 * MB], Buffer.from('end')], named('blob', longer));
+    const repository = new MemoryRepository();
+    const received = await stopsOf(async () => addPack(repository, await indexPack([built.pack])));
+    expect(received).toBeGreaterThan(40);
+    const store = new PackStore(repository.objects);
+    const oids = [first, second, third].map(({ oid }) => oid as Oid);
+    const stops = await stopsOf(async () => {
+      const read = await store.run((objects) => oids.map((oid) => objects.read(oid).data));
+      expect(read.map((one, i) => data[i]!.equals(one))).toEqual([true, true, true]);
+    });
+    expect(stops).toBeGreaterThan(40);
+    const alone = await new PackStore(repository.objects).read(oids[2]!);
+    expect(data[2]!.equals(alone.data)).toBe(true);
+  });
 });

@@ -1,4 +1,5 @@
 import { CorruptData } from '../corrupt-data.ts';
+import type { Steps } from '../work.ts';
 
 /** The sizes that a delta declares: of its base and of its result. */
 export interface DeltaSizes {
@@ -38,12 +39,64 @@ export function applyDelta(
   out: Uint8Array,
   outAt = 0,
 ): void {
+  const progress = begun(base, sizes, outAt);
+  const end = outAt + sizes.result;
+  applyPart(base, delta, progress, out, end, delta.length, end);
+  if (progress.to !== end) throw malformed('result has another size than declared');
+}
+
+/** Whether applying a delta takes a noticeable part of a turn of the event loop. */
+export const isLargeDelta = (delta: Uint8Array, { result }: DeltaSizes): boolean =>
+  delta.length + result > LARGE_DELTA;
+
+const LARGE_DELTA = 2 * 2 ** 20;
+/** Bytes of a delta between two stops, and of its result: about a millisecond. */
+const DELTA_STEP = 64 * 1024;
+const RESULT_STEP = 2 ** 20;
+
+/** As {@link applyDelta}, with stops. */
+export function* applyDeltaInSteps(
+  base: Uint8Array,
+  delta: Uint8Array,
+  sizes: DeltaSizes,
+  out: Uint8Array,
+  outAt = 0,
+): Steps<void> {
+  const progress = begun(base, sizes, outAt);
+  const end = outAt + sizes.result;
+  while (progress.at < delta.length) {
+    yield;
+    const { at, to } = progress;
+    applyPart(base, delta, progress, out, end, at + DELTA_STEP, to + RESULT_STEP);
+  }
+  if (progress.to !== end) throw malformed('result has another size than declared');
+}
+
+/** Where the next instruction is, and where its result goes. */
+interface Progress {
+  at: number;
+  to: number;
+}
+
+function begun(base: Uint8Array, sizes: DeltaSizes, to: number): Progress {
   if (base.length !== sizes.base) throw malformed('made for a base of another size');
-  const length = delta.length;
-  const outEnd = outAt + sizes.result;
-  let at = sizes.at;
-  let to = outAt;
-  while (at < length) {
+  return { at: sizes.at, to };
+}
+
+/** Applies instructions until `untilAt` of the delta, or until after `untilTo` of the result. */
+function applyPart(
+  base: Uint8Array,
+  delta: Uint8Array,
+  progress: Progress,
+  out: Uint8Array,
+  outEnd: number,
+  untilAt: number,
+  untilTo: number,
+): void {
+  const { length } = delta;
+  const end = Math.min(length, untilAt);
+  let { at, to } = progress;
+  while (at < end && to <= untilTo) {
     const code = delta[at++]!;
     if (code & 0x80) {
       let from = 0;
@@ -69,7 +122,8 @@ export function applyDelta(
       throw malformed('reserved instruction');
     }
   }
-  if (to !== outEnd) throw malformed('result has another size than declared');
+  progress.at = at;
+  progress.to = to;
 }
 
 /** The common head and tail of a delta's result and its base. */

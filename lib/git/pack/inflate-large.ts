@@ -1,6 +1,8 @@
 import { CorruptData } from '../corrupt-data.ts';
-import { Pace } from '../work.ts';
+import type { GitObject } from '../objects.ts';
+import { inTurns, Pace } from '../work.ts';
 import { BLOCK_SIZE } from './block-cache.ts';
+import { applyDeltaInSteps, deltaSizes } from './delta.ts';
 import { InflateStream, usesHandle } from './inflate.ts';
 import type { Pack } from './pack-cache.ts';
 
@@ -32,6 +34,56 @@ export class InflateMiss {
     this.from = from;
     this.size = size;
   }
+}
+
+/** An entry that is a delta. */
+export interface DeltaLink {
+  readonly offset: number;
+  /** Offset of its zlib stream, and the bytes that this inflates to. */
+  readonly dataAt: number;
+  readonly size: number;
+}
+
+/** Thrown in the same way for an object of large deltas, which {@link applied} makes. */
+export class DeltaMiss {
+  readonly pack: Pack;
+  readonly base: GitObject;
+  /** From that of the base to that of the object. */
+  readonly links: readonly DeltaLink[];
+
+  constructor(pack: Pack, base: GitObject, links: readonly DeltaLink[]) {
+    this.pack = pack;
+    this.base = base;
+    this.links = links;
+  }
+
+  /** Offset of the object. */
+  get offset(): number {
+    return this.links.at(-1)!.offset;
+  }
+}
+
+/**
+ * Applies deltas one after another, beside other work: of a long chain only two objects are held.
+ * @param read the delta of an entry, in memory of its own
+ * @param keep receives what each of them makes
+ * @throws CorruptData
+ */
+export async function applied(
+  { base, links }: DeltaMiss,
+  read: (link: DeltaLink) => Promise<Uint8Array>,
+  keep: (link: DeltaLink, object: GitObject) => void,
+): Promise<GitObject> {
+  let object = base;
+  for (const link of links) {
+    const delta = await read(link);
+    const sizes = deltaSizes(delta);
+    const out = Buffer.allocUnsafeSlow(sizes.result);
+    await inTurns(applyDeltaInSteps(object.data, delta, sizes, out));
+    object = { type: base.type, data: out };
+    keep(link, object);
+  }
+  return object;
 }
 
 /** Whether an entry of this size is inflated in turns. */

@@ -3,10 +3,17 @@ import type { OpenDerived } from '../derived.ts';
 import { type GitObject, ObjectMissing, type ObjectType, type SyncObjects } from '../objects.ts';
 import { EMPTY_TREE, type Oid, oidBytes, oidFromBytes } from '../oid.ts';
 import { BLOCK_SIZE, BlockMiss } from './block-cache.ts';
-import { applyDelta, deltaSizes } from './delta.ts';
+import { applyDelta, deltaSizes, isLargeDelta } from './delta.ts';
 import { EntryHeader, MAX_ENTRY_HEADER, OFS_DELTA, REF_DELTA, typeName } from './entry.ts';
 import { inflateInto, inflateStart, NEED_MORE } from './inflate.ts';
-import { entryKey, type Inflated, InflateMiss, isLargeEntry } from './inflate-large.ts';
+import {
+  type DeltaLink,
+  DeltaMiss,
+  entryKey,
+  type Inflated,
+  InflateMiss,
+  isLargeEntry,
+} from './inflate-large.ts';
 import { MergedLookup } from './merged-lookup.ts';
 import type { Pack, PackCache } from './pack-cache.ts';
 
@@ -59,6 +66,8 @@ export class PackObjects implements SyncObjects {
 
   /** Large entries that the current reader has had inflated; without it they are inflated in place. */
   large: ReadonlyMap<string, Inflated> | undefined;
+  /** Objects of large deltas that the current reader has had applied; they are applied in place without {@link large}. */
+  made: ReadonlyMap<string, GitObject> | undefined;
 
   /** See {@link SyncObjects.derived}. */
   readonly derived: NonNullable<SyncObjects['derived']>;
@@ -200,11 +209,11 @@ export class PackObjects implements SyncObjects {
   readAt(pack: Pack, offset: number): GitObject {
     const { bases } = this.#cache;
     const head = this.#head;
-    const chain: { offset: number; dataAt: number; size: number }[] = [];
+    const chain: DeltaLink[] = [];
     let at = offset;
     let object: GitObject | undefined;
     for (;;) {
-      object = bases.get(pack, at);
+      object = bases.get(pack, at) ?? this.made?.get(entryKey(pack, at));
       if (object) break;
       const baseAt = this.#readHead(pack, at);
       if (baseAt < 0) {
@@ -223,6 +232,10 @@ export class PackObjects implements SyncObjects {
       const delta = this.#inflate(pack, link.dataAt, link.size, true);
       const sizes = deltaSizes(delta);
       this.#checkSize(sizes.result);
+      if (this.large !== undefined && isLargeDelta(delta, sizes)) {
+        const base = { type: object.type, data: owned(object.data, PASSING_BYTES) };
+        throw new DeltaMiss(pack, base, chain.slice(0, i + 1).reverse());
+      }
       const kept = i % KEPT_LINKS === 0 || sizes.result > PASSING_BYTES;
       const data = kept ? this.#allocate(sizes.result) : this.#passing(i & 1, sizes.result);
       applyDelta(object.data, delta, sizes, data);
@@ -247,6 +260,13 @@ export class PackObjects implements SyncObjects {
     const object = { type: typeName(type), data };
     this.#cache.bases.put(pack, offset, object);
     return { ...object, deflated };
+  }
+
+  /** A delta, in memory of its own, that makes no more than an object may have. @throws CorruptData */
+  deltaOf(pack: Pack, { dataAt, size }: DeltaLink): Uint8Array {
+    const delta = this.#inflate(pack, dataAt, size, true);
+    this.#checkSize(deltaSizes(delta).result);
+    return owned(delta, this.#scratch.length);
   }
 
   /** Type and size of the entry at `offset`; reads only headers. @throws CorruptData */
@@ -385,3 +405,7 @@ export class PackObjects implements SyncObjects {
     }
   }
 }
+
+/** Bytes that stay as they are: a copy of those that may be in memory for the next object. @param most bytes of that memory */
+const owned = (bytes: Uint8Array, most: number): Uint8Array =>
+  bytes.length <= most ? Uint8Array.from(bytes) : bytes;

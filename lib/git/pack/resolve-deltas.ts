@@ -1,5 +1,5 @@
 import { CorruptData } from '../corrupt-data.ts';
-import { applyDelta, deltaSizes, sharedEnds } from './delta.ts';
+import { applyDelta, applyDeltaInSteps, deltaSizes, isLargeDelta, sharedEnds } from './delta.ts';
 import { COMMIT, OFS_DELTA, REF_DELTA, TAG, TREE, typeName } from './entry.ts';
 import type { EntryTable } from './entry-table.ts';
 import { HEADER_ROOM, type ObjectHasher } from './object-hasher.ts';
@@ -101,9 +101,9 @@ export class DeltaResolver {
         throw new CorruptData('delta-too-deep', `delta chain longer than ${this.#limits.maxDeltaDepth}`);
       }
       const before = frame.data?.length ?? 0;
-      const base = (frame.data ??= this.#rebuild(stack));
+      const base = (frame.data ??= yield* this.#rebuild(stack));
       held += base.length - before;
-      const made = this.#apply(base, child, type);
+      const made = yield* this.#apply(base, child, type);
       yield* this.#hasher.nameInTurns(table, child, type, made.buffer, made.length, made.shared);
       this.resolved++;
       this.#refs?.attach(child, this.#firstChild);
@@ -160,18 +160,18 @@ export class DeltaResolver {
   }
 
   /** Recomputes the freed content of the top frame, from the nearest frame below that still has its content. */
-  #rebuild(stack: readonly Frame[]): Uint8Array {
+  *#rebuild(stack: readonly Frame[]): Generator<void, Uint8Array> {
     let from = stack.length - 1;
     while (from > 0 && !stack[from]!.data) from--;
     let data = stack[from]!.data ?? Uint8Array.from(this.#source.content(stack[from]!.entry));
     for (let i = from + 1; i < stack.length; i++) {
-      const made = this.#apply(data, stack[i]!.entry, 0);
+      const made = yield* this.#apply(data, stack[i]!.entry, 0);
       data = Uint8Array.prototype.slice.call(made.buffer, HEADER_ROOM, HEADER_ROOM + made.length);
     }
     return data;
   }
 
-  #apply(base: Uint8Array, entry: number, type: number): ResolvedObject {
+  *#apply(base: Uint8Array, entry: number, type: number): Generator<void, ResolvedObject> {
     const delta = this.#source.content(entry);
     const sizes = deltaSizes(delta);
     const { maxObjectSize, maxTextSize } = this.#limits;
@@ -184,7 +184,8 @@ export class DeltaResolver {
     if (this.inflated > this.#limits.maxInflatedBytes)
       throw new CorruptData('limit', 'the deltas of the pack inflate to too much data');
     const buffer = this.#hasher.buffer(sizes.result);
-    applyDelta(base, delta, sizes, buffer, HEADER_ROOM);
+    if (isLargeDelta(delta, sizes)) yield* applyDeltaInSteps(base, delta, sizes, buffer, HEADER_ROOM);
+    else applyDelta(base, delta, sizes, buffer, HEADER_ROOM);
     const shared = type === TREE ? { base, ...sharedEnds(delta, sizes) } : undefined;
     return { buffer, length: sizes.result, shared };
   }

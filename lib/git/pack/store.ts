@@ -5,7 +5,7 @@ import type { DerivedKind, ObjectDatabase, PackContent, PackDescription, RandomA
 import { inTurns, nextTurn, throwIfAbandoned, turnIsOver } from '../work.ts';
 import { BlockMiss, BlockPins, type ReadAhead } from './block-cache.ts';
 import { withContent } from './content.ts';
-import { entryKey, type Inflated, InflateMiss, inflateEntry } from './inflate-large.ts';
+import { applied, DeltaMiss, entryKey, type Inflated, InflateMiss, inflateEntry } from './inflate-large.ts';
 import { isIndex, type Pack, PackCache } from './pack-cache.ts';
 import { PackObjects } from './pack-objects.ts';
 
@@ -55,6 +55,7 @@ export class PackStore implements ObjectStore {
     // Concurrent work counts its own misses.
     let misses = this.#misses;
     let large: Map<string, Inflated> | undefined;
+    let made: Map<string, GitObject> | undefined;
     for (;;) {
       throwIfAbandoned();
       if (turnIsOver()) await nextTurn();
@@ -62,11 +63,22 @@ export class PackStore implements ObjectStore {
       let missing: ObjectMissing | undefined;
       try {
         objects.large = large ?? NOTHING_INFLATED;
+        objects.made = made;
         return work(objects);
       } catch (error) {
-        if (error instanceof BlockMiss || error instanceof InflateMiss) {
+        if (error instanceof BlockMiss || error instanceof InflateMiss || error instanceof DeltaMiss) {
           try {
-            if (error instanceof InflateMiss) {
+            if (error instanceof DeltaMiss) {
+              const { pack, offset } = error;
+              const { bases } = this.#cache;
+              const object = await applied(
+                error,
+                (link) => this.run((read) => read.deltaOf(pack, link)),
+                (link, part) => bases.put(pack, link.offset, part),
+              );
+              made ??= new Map();
+              made.set(entryKey(pack, offset), object);
+            } else if (error instanceof InflateMiss) {
               large ??= new Map();
               large.set(entryKey(error.pack, error.from), await this.#inflate(error, pins));
             } else {
@@ -91,6 +103,7 @@ export class PackStore implements ObjectStore {
         missing = error;
       } finally {
         objects.large = undefined;
+        objects.made = undefined;
       }
       if (relisted || !(await this.refresh())) throw missing;
       relisted = true;
