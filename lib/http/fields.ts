@@ -5,7 +5,6 @@ import {
   INVALID,
   toBoolean,
   toContent,
-  toDate,
   toDatetime,
   toDay,
   toInteger,
@@ -116,11 +115,9 @@ export const boolean = <const O extends Options<boolean>>(options?: O): Field<Va
 export const datetime = <const O extends Options<Date>>(options?: O): Field<Value<Date, O>> =>
   field(options, toDatetime, { type: 'string', format: 'date-time' });
 
-/** A day as `YYYY-MM-DD`; with `times` also the day of a date and time, as written. */
-export const date = <const O extends Options<string> & { times?: boolean }>(
-  options?: O,
-): Field<Value<string, O>> =>
-  field(options, options?.times ? toDay : toDate, { type: 'string', format: 'date' });
+/** A day as `YYYY-MM-DD`, or the day of a date and time, as written: clients send both. */
+export const date = <const O extends Options<string>>(options?: O): Field<Value<string, O>> =>
+  field(options, toDay, { type: 'string', format: 'date' });
 
 /** One of a fixed list of values. */
 export function oneOf<const V extends string, const O extends Options<V>>(

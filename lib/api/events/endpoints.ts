@@ -31,8 +31,8 @@ const TARGET_TYPES = ['issue', 'milestone', 'merge_request', 'note', 'project', 
 const filters = () => ({
   action: p.oneOf(ACTIONS, { description: 'Return only events with this action' }),
   target_type: p.oneOf(TARGET_TYPES, { description: 'Return only events with a target of this type' }),
-  before: p.date({ times: true, description: 'Return only events before this day (`YYYY-MM-DD`)' }),
-  after: p.date({ times: true, description: 'Return only events after this day (`YYYY-MM-DD`)' }),
+  before: p.date({ description: 'Return only events before this day (`YYYY-MM-DD`)' }),
+  after: p.date({ description: 'Return only events after this day (`YYYY-MM-DD`)' }),
   sort: p.oneOf(['asc', 'desc'], { default: 'desc', description: 'Sort direction, by time of creation' }),
 });
 

@@ -98,6 +98,17 @@ describe('a milestone', () => {
     expect(await made(path, { title: 'never' })).toMatchObject({ expired: false, due_date: null });
   });
 
+  test('is due on the day of a date and time, as clients send it', async () => {
+    const path = await empty('timed');
+    const times = { start_date: '2020-01-01T00:00:00Z', due_date: '2020-01-31T23:30:00-05:00' };
+    const { id, ...milestone } = await made(path, { title: 'timed', ...times });
+    expect(milestone).toMatchObject({ start_date: '2020-01-01', due_date: '2020-01-31', expired: true });
+    const later = await owner('PUT', `${path}/${id}`, { due_date: '2020-02-29T00:00:00.000Z' });
+    expect(later).toMatchObject({ status: 200, body: { due_date: '2020-02-29' } });
+    const none = await owner('PUT', `${path}/${id}`, { due_date: '2021-02-29T00:00:00Z' });
+    expect(none).toMatchObject({ status: 400, body: { error: 'due_date is invalid' } });
+  });
+
   test('has the next number of its project', async () => {
     const path = await empty('numbered');
     const created = await Promise.all(['a', 'b', 'c', 'd'].map((title) => made(path, { title })));

@@ -63,7 +63,7 @@ describe('validation messages', () => {
     ['no boolean', boolean(), { p: 'ja' }, 'p is invalid'],
     ['no boolean: 2', boolean(), { p: 2 }, 'p is invalid'],
     ['no date', date(), { p: '2021-02-29' }, 'p is invalid'],
-    ['no date: a time', date(), { p: '2021-02-28T00:00:00Z' }, 'p is invalid'],
+    ['no date: a time of none', date(), { p: '2021-02-29T00:00:00Z' }, 'p is invalid'],
     ['no datetime', datetime(), { p: 'yesterday' }, 'p is invalid'],
     ['no datetime: plus sent raw', datetime(), { p: '2021-10-20T13:02:11 02:00' }, 'p is invalid'],
     ['no string: hash', string(), { p: {} }, 'p is invalid'],
