@@ -4,6 +4,8 @@ export type RefName = string & { readonly __brand: 'RefName' };
 // git-check-ref-format: no control characters, space, ~ ^ : ? * [ \, DEL, "..", "@{", "//"
 const FORBIDDEN = /[\u0000-\u0020\u007f~^:?*[\\]|\.\.|@\{|\/\//;
 const MAX_BYTES = 1024;
+/** Of a part between slashes: with `.lock` behind it, the longest name of a file. */
+const MAX_PART_BYTES = 250;
 
 /**
  * @returns the name, or undefined when git would refuse it (git-check-ref-format, at least one slash)
@@ -19,19 +21,28 @@ export function parseRefName(text: string): RefName | undefined {
   return text as RefName;
 }
 
+/**
+ * Whether git can store the name in a file beside its lock. Those who have a clone could not fetch another one: git ends
+ * with an error.
+ */
+export const fitsFile = (name: string): boolean =>
+  name.split('/').every((part) => Buffer.byteLength(part) <= MAX_PART_BYTES);
+
 /** Full ref names. As short names they would make `refs/heads/refs/heads/main`, which is never intended. */
 const QUALIFIED = /^refs\/(heads|tags|remotes)\//;
 
 /**
- * `main` → `refs/heads/main`. Refuses `HEAD` and names that start with `-`, as `git branch` does, and full ref names.
+ * `main` → `refs/heads/main`. Refuses `HEAD` and names that start with `-`, as `git branch` does, full ref names, and
+ * names that are no file names.
  */
 export function branchRef(name: string): RefName | undefined {
-  if (name === 'HEAD' || name === '@' || name.startsWith('-') || QUALIFIED.test(name)) return undefined;
+  if (name === 'HEAD' || name === '@' || name.startsWith('-')) return undefined;
+  if (QUALIFIED.test(name) || !fitsFile(name)) return undefined;
   return parseRefName(`refs/heads/${name}`);
 }
 
 export function tagRef(name: string): RefName | undefined {
-  if (name === 'HEAD' || name.startsWith('-') || QUALIFIED.test(name)) return undefined;
+  if (name === 'HEAD' || name.startsWith('-') || QUALIFIED.test(name) || !fitsFile(name)) return undefined;
   return parseRefName(`refs/tags/${name}`);
 }
 

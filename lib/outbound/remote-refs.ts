@@ -3,7 +3,7 @@
 import { isUtf8 } from 'node:buffer';
 import { asBuffer } from '../bytes/as-buffer.ts';
 import { type Oid, parseOid, ZERO_OID } from '../git/oid.ts';
-import type { RefName } from '../git/refname.ts';
+import { fitsFile, type RefName } from '../git/refname.ts';
 import type { Pkt, PktReader } from '../git/wire/pkt-line.ts';
 import { pushableName } from '../git/wire/push-update.ts';
 import { GitRemoteError } from './git-remote-error.ts';
@@ -94,7 +94,7 @@ export class Listing implements RemoteRefs {
 }
 
 function storableName(text: string): RefName | undefined {
-  return /^refs\/(heads|tags)\//.test(text) ? pushableName(text) : undefined;
+  return /^refs\/(heads|tags)\//.test(text) && fitsFile(text) ? pushableName(text) : undefined;
 }
 
 /** @throws GitRemoteError when the server sent an ERR line */

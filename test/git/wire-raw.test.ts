@@ -290,6 +290,15 @@ describe('malformed push requests', () => {
     await nothingChanged();
   });
 
+  it('a name with a part that no file with its lock can have', async () => {
+    const refused = [`refs/heads/${'x'.repeat(251)}`, `refs/notes/a/${'ü'.repeat(126)}/b`];
+    for (const name of refused) {
+      const answer = await post('git-receive-pack', [create(name, tip), FLUSH, good.pack]);
+      expect(answer.lines[1]).toMatch(/^ng .* failed to update ref: a part of its name exceeds 250 bytes\n$/);
+    }
+    await nothingChanged();
+  });
+
   it('refused at the first line is still read to the end', async () => {
     const large = Buffer.alloc(30_000_000, 'x');
     for (const name of ['HEAD', '..']) {

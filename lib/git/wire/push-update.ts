@@ -5,7 +5,7 @@ import { type Oid, ZERO_OID } from '../oid.ts';
 import type { PackStore } from '../pack/store.ts';
 import { parseCommitLinks } from '../parse.ts';
 import type { Ref, RefUpdate } from '../ports.ts';
-import { parseRefName, type RefName } from '../refname.ts';
+import { fitsFile, parseRefName, type RefName } from '../refname.ts';
 import { peel } from './commits.ts';
 import type { Command } from './receive-request.ts';
 import type { Visibility } from './visible.ts';
@@ -52,6 +52,8 @@ export function candidates(
     const deletes = command.to === ZERO_OID;
     if (pushable && !pushable(name))
       return deletes ? 'deny deleting a hidden ref' : 'deny updating a hidden ref';
+    if (!fitsFile(name) && !current.has(name))
+      return 'failed to update ref: a part of its name exceeds 250 bytes';
     if (deletes && name === head && current.has(name)) return 'deletion of the current branch prohibited';
     return staleReason(command, current.get(name)?.oid ?? ZERO_OID);
   }

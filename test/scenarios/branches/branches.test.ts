@@ -228,7 +228,8 @@ describe('creating a branch', () => {
       '-a',
       'a\tb',
       'a\\b',
-      'x'.repeat(1025),
+      `${'a/'.repeat(512)}a`,
+      'x'.repeat(251),
     ].map((branch): [{ branch: string; ref: string }, { message: string }] => [
       { branch, ref: 'main' },
       { message: 'Branch name is invalid' },

@@ -75,6 +75,7 @@ describe('refs of a server', () => {
         'refs/heads/HEAD',
         'refs/heads/-x',
         'refs/heads/a.lock',
+        `refs/heads/${'a'.repeat(251)}`,
         'refs/heads/',
         'refs/tags/a..b',
         'refs/heads/a\u0001b',
