@@ -13,7 +13,7 @@ import {
   TransactWriteItemsCommand,
 } from '@aws-sdk/client-dynamodb';
 import type { EmbeddedDynamo, OperationRecord } from '@lemnos/embedded-aws/dynamodb';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { clientOf, type Item, item, openMain, partition } from './dynamodb-fixture.ts';
 
 let dynamo: EmbeddedDynamo;
@@ -132,6 +132,8 @@ test('global indexes may lag behind, for forward and backward queries, until the
   await write('1', 'b', 'old');
   await write('2', 'd', 'old');
   await write('3', 'f', 'old');
+  vi.useFakeTimers({ toFake: ['Date'] });
+  onTestFinished(() => void vi.useRealTimers());
   dynamo.faults.indexDelayMs = 300;
   await write('1', 'b', 'new');
   await write('2', 'a', 'moved');
@@ -141,7 +143,7 @@ test('global indexes may lag behind, for forward and backward queries, until the
   expect(await rows()).toEqual(['b:old', 'd:old', 'f:old']);
   expect(await rows(false)).toEqual(['f:old', 'd:old', 'b:old']);
   expect((await client.send(new QueryCommand(partition('pk', pk)))).Count).toBe(4);
-  await new Promise((resolve) => setTimeout(resolve, 320));
+  vi.setSystemTime(Date.now() + 300);
   expect(await rows()).toEqual(['a:moved', 'b:new', 'c:added', 'f:newest']);
   expect(await rows(false)).toEqual(['f:newest', 'c:added', 'b:new', 'a:moved']);
 });

@@ -1,5 +1,4 @@
 import { Readable } from 'node:stream';
-import { setTimeout as delay } from 'node:timers/promises';
 import {
   CompleteMultipartUploadCommand,
   CopyObjectCommand,
@@ -64,16 +63,20 @@ it.each([
 
 it('a deletion during a conditional write makes it fail with a conflict', async () => {
   const { ETag } = await put('overtaken', 'x');
+  const [begun, deleted] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const slow = Readable.from(
     (async function* () {
+      // Nobody reads it before the write has begun.
+      begun.resolve();
       yield Buffer.from('new');
-      await delay(100);
+      await deleted.promise;
       yield Buffer.from('er');
     })(),
   );
   const writing = failure(put('overtaken', slow, { IfMatch: ETag, ContentLength: 5 }));
-  await delay(30);
+  await begun.promise;
   await fixture.client.send(new DeleteObjectCommand({ Bucket, Key: 'overtaken' }));
+  deleted.resolve();
   expect(await writing).toEqual({ name: 'ConditionalRequestConflict', status: 409 });
 });
 

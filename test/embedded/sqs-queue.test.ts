@@ -18,7 +18,7 @@ import {
   SetQueueAttributesCommand,
   StartMessageMoveTaskCommand,
 } from '@aws-sdk/client-sqs';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type Fixture, openFixture } from './sqs-fixture.ts';
 
 let fixture: Fixture;
@@ -209,8 +209,11 @@ describe('a long poll', () => {
     const started = performance.now();
     expect(await fixture.receive(queue, { WaitTimeSeconds: 1 })).toEqual([]);
     expect(performance.now() - started).toBeGreaterThan(990);
+    // The queue closes when the poll has reached it.
+    const asked = vi.spyOn(fixture.sqs.requestHandler, 'handle');
     const waiting = fixture.receive(queue, { WaitTimeSeconds: 20 });
-    await delay(10);
+    await vi.waitFor(() => expect(asked).toHaveBeenCalled(), 60_000);
+    await new Promise(setImmediate);
     await fixture.sqs.close();
     expect(await waiting).toEqual([]);
   });

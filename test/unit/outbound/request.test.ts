@@ -229,9 +229,9 @@ describe('limits', () => {
     const base = `http://127.0.0.1:${open.port}`;
     expect(await failure(ask(`${base}/silent`, policy, times))).toBe('timeout');
     expect(await failure(ask(`${base}/stops`, policy, times))).toBe('timeout');
-    expect(await failure(ask(`${base}/large`, policy, times))).toBe('too-large');
-    expect(await failure(ask(`${base}/short`, policy, times))).toBe('unreachable');
-    expect(await failure(ask(`${base}/breaks`, policy, times))).toBe('unreachable');
+    expect(await failure(ask(`${base}/large`, policy))).toBe('too-large');
+    expect(await failure(ask(`${base}/short`, policy))).toBe('unreachable');
+    expect(await failure(ask(`${base}/breaks`, policy))).toBe('unreachable');
   });
 
   test('a resolver that does not answer, and a caller that aborts', async () => {
