@@ -59,7 +59,7 @@ test('audit events and log lines of the workers a request triggers carry its cor
     await expect.poll(() => ended(kind, of), { timeout: 20_000 }).toHaveLength(1);
     expect(ids(await ended(kind, of))).toEqual([id]);
   }
-  const told = await lines.until(id, (found) => found.some(({ message }) => message === 'job'));
+  const told = await lines.until(id, (found) => found.some(({ job }) => job === 'group.delete'));
   expect(told).toContainEqual(expect.objectContaining({ message: 'job', job: 'group.delete' }));
 });
 
