@@ -175,7 +175,9 @@ describe('one correlation id', () => {
       json: { name: 'inside', namespace_id: group.body.id },
     });
     const { id } = await ask('DELETE', `/groups/${group.body.id}`, { token: owner.token });
-    const told = await lines.until(id, (all) => all.some(({ job }) => job === 'project.delete'));
+    const told = await lines.until(id, (all) =>
+      ['group.delete', 'project.delete'].every((kind) => all.some(({ job }) => job === kind)),
+    );
     expect(told.map(({ message, area, job, outcome }) => ({ message, area, job, outcome }))).toEqual(
       expect.arrayContaining([
         { message: 'request', area: 'groups', job: undefined, outcome: undefined },
