@@ -1,6 +1,7 @@
 /** What the client library makes of limits: it asks a few times more, then says which status it was. */
 import { Gitlab } from '@gitbeaker/rest';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { freshWindow } from '../harness/fresh-window.ts';
 import { type Service, startService } from '../harness/service.ts';
 
 let service: Service;
@@ -29,6 +30,7 @@ test('@gitbeaker/rest: an administrator sets and lifts rate limits for requests 
     ...{ usersGetByIdLimit: 1, usersGetByIdLimitAllowlist: ['other'] },
   });
   expect((await someone.Users.showCurrentUser()).username).toBe('one');
+  await freshWindow(600);
   await someone.Users.show(other.id);
   await expect(someone.Users.show(other.id)).rejects.toThrow(LAST);
   await another.Users.show(one.id);

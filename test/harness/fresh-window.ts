@@ -1,5 +1,8 @@
-/** Waits for the next window of a limit if this one ends soon: tries are counted anew from then on. */
-export async function freshWindow(seconds = 60): Promise<void> {
+/**
+ * Waits for the next window of a limit if this one ends soon: tries are counted anew from then on.
+ * @param least so many seconds are left then, or more
+ */
+export async function freshWindow(seconds = 60, least = 10): Promise<void> {
   const left = seconds * 1000 - (Date.now() % (seconds * 1000));
-  if (left < 5_000) await new Promise((resolve) => setTimeout(resolve, left));
+  if (left < least * 1000) await new Promise((resolve) => setTimeout(resolve, left));
 }

@@ -2,6 +2,10 @@
 import { afterAll, vi } from 'vitest';
 import { logTo } from '../../lib/telemetry/log.ts';
 import { installLambdaGlobal } from '../../local/lambda.ts';
+import { freshWindow } from './fresh-window.ts';
+
+// What a file calls today is that until it ends.
+await freshWindow(86_400, 120);
 
 // Functions choose how they answer when they are loaded, and some files load them before their service starts.
 installLambdaGlobal();
