@@ -35,5 +35,6 @@ export default defineConfig({
     // For tests that hang: a slow machine that shares its processors needs several times what a laptop does.
     testTimeout: 300_000,
     hookTimeout: 300_000,
+    expect: { poll: { timeout: 60_000 } },
   },
 });

@@ -55,7 +55,7 @@ const finished = (id: number) =>
       const { body } = await service.call('GET', `/projects/${id}`, { token: service.rootToken });
       expect(body.import_status).toBe('finished');
     },
-    { timeout: 10_000, interval: 20 },
+    { timeout: 60_000, interval: 20 },
   );
 const refs = (directory: string) => git.lines(directory, 'for-each-ref', '--format=%(refname) %(objectname)');
 /** Everything the remote has, found sound. */
@@ -177,7 +177,7 @@ test('clones of a fork stay valid after its source is deleted and garbage is col
   await ada!.Projects.remove(source);
   const store = storeOf();
   await vi.waitFor(async () => expect(await store.projects.getEvenDeleted(source)).toBeUndefined(), {
-    timeout: 10_000,
+    timeout: 60_000,
   });
   const { repositoryId, networkId } = (await store.projects.get(fork))!;
   expect(networkId).not.toBe(repositoryId);

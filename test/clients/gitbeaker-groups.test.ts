@@ -35,7 +35,7 @@ const refusal = (description: string) => ({ cause: { description } });
 test('@gitbeaker/rest: Groups are created, listed, shown and changed', async () => {
   const { outer, middle, inner } = await tree('tree');
   const searched = async () => paths(await ada.Groups.search('tree'));
-  await expect.poll(searched, { timeout: 10_000 }).toEqual(['tree']);
+  await expect.poll(searched).toEqual(['tree']);
   expect(paths(await ada.Groups.all({ owned: true, search: 'tree' }))).toEqual(['tree']);
   expect(paths(await ada.Groups.all({ topLevelOnly: true, skipGroups: [outer.id] }))).toEqual([]);
   expect(paths(await ada.Groups.allSubgroups(outer.id))).toEqual(['tree/mid']);
@@ -102,7 +102,7 @@ test('@gitbeaker/rest: Projects import members, and list groups and users', asyn
   expect(await bob.ProjectMembers.all(to.id, { includeInherited: true })).toHaveLength(2);
   expect(await root.Projects.allStoragePaths(to.id)).toMatchObject({ project_id: to.id });
   const found = async () => (await bob.Projects.search('from')).map(({ id }) => id);
-  await expect.poll(found, { timeout: 10_000 }).toEqual([from.id]);
+  await expect.poll(found).toEqual([from.id]);
 });
 
 test('@gitbeaker/rest: Users’ memberships are counted, and sign-ups rejected', async () => {
@@ -171,7 +171,7 @@ test('@gitbeaker/rest: Namespaces and Search', async () => {
   const project = await ada.Projects.create({ name: 'Findable thing', namespaceId: group.id });
   const search = async (by: Client, scope: 'projects' | 'users', term: string, options = {}) =>
     ((await by.Search.all(scope as 'users', term, options)) as { id: number }[]).map(({ id }) => id);
-  await expect.poll(() => search(ada, 'projects', 'findable'), { timeout: 10_000 }).toEqual([project.id]);
+  await expect.poll(() => search(ada, 'projects', 'findable')).toEqual([project.id]);
   expect(await search(ada, 'projects', 'thing', { groupId: group.id })).toEqual([project.id]);
   expect(await search(bob, 'projects', 'findable')).toEqual([]);
   expect(await search(bob, 'users', 'ada')).toEqual([ids.ada]);

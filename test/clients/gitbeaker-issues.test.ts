@@ -65,14 +65,14 @@ test('on Tuesday issues are assigned, and whom they mention or are assigned to h
     const all = await bob!.TodoLists.all();
     return all.map(({ id, action_name, target }) => ({ id, action_name, iid: target.iid }));
   };
-  await vi.waitFor(async () => expect(await todos()).toHaveLength(3), { timeout: 20_000 });
+  await vi.waitFor(async () => expect(await todos()).toHaveLength(3), { timeout: 60_000 });
   expect((await todos()).every(({ action_name }) => action_name === 'mentioned')).toBe(true);
   await bob!.TodoLists.done();
   expect(await todos()).toEqual([]);
 
   await ada!.Issues.edit(project, 1, { assigneeIds: [ids['bob']!], weight: 3 });
   await vi.waitFor(async () => expect(await todos()).toMatchObject([{ action_name: 'assigned', iid: 1 }]), {
-    timeout: 20_000,
+    timeout: 60_000,
   });
   expect(titles(await bob!.Issues.all({ scope: 'assigned_to_me' }))).toEqual(['The door sticks']);
   await bob!.TodoLists.done({ todoId: (await todos())[0]!.id });

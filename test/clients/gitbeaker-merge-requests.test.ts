@@ -33,7 +33,7 @@ beforeAll(async () => {
   fork = (await bob!.Projects.fork(project)).id as number;
   await vi.waitFor(
     async () => expect((await bob!.Projects.show(fork)).import_status).toBe('finished'),
-    20_000,
+    60_000,
   );
   clone = await git.clone(withToken(service.url, 'bob/door', tokens['bob']!), 'fork');
   await git.ok(clone, 'switch', '--quiet', '-c', 'hinge');

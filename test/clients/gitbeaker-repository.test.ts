@@ -121,7 +121,7 @@ test('@gitbeaker/rest: Branches', async () => {
     cause: { description: '404 Branch Not Found' },
   });
   await client.Branches.removeMerged(project);
-  await expect.poll(() => names({ search: 'topic/' }), { timeout: 20_000 }).toEqual([]);
+  await expect.poll(() => names({ search: 'topic/' })).toEqual([]);
 });
 
 test('@gitbeaker/rest: Tags', async () => {

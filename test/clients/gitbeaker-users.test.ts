@@ -90,5 +90,5 @@ test('@gitbeaker/rest: Users are deleted, and their content belongs to the ghost
     (await theirs.Commits.allComments(id, sha)).map(
       ({ author }) => (author as { username: string }).username,
     );
-  await expect.poll(authors, { timeout: 10_000 }).toEqual(['ghost']);
+  await expect.poll(authors).toEqual(['ghost']);
 });

@@ -59,7 +59,7 @@ test('a mail that cannot be sent goes to the dead letters after five attempts, a
   await correlated('the-request', () =>
     deps().store.outbox.commit([], [promise('late@example.com'), promise('later@example.com')]),
   );
-  await expect.poll(() => waiting('mail-dead'), { timeout: 20_000 }).toBe(2);
+  await expect.poll(() => waiting('mail-dead')).toBe(2);
   expect(await waiting('mail')).toBe(0);
 
   // What an operator sees: five failures of each, under the id of the request, and none of a mail's text.
@@ -72,7 +72,7 @@ test('a mail that cannot be sent goes to the dead letters after five attempts, a
 
   // Put back before it is mended, it is given up again and nothing is lost.
   await redrive();
-  await expect.poll(() => lines.of('the-request').length, { timeout: 20_000 }).toBe(20);
+  await expect.poll(() => lines.of('the-request').length).toBe(20);
   await expect.poll(() => waiting('mail-dead')).toBe(2);
 
   heal();
@@ -91,7 +91,7 @@ test('a mail that was sent before its message failed is not sent again after a r
   });
   const message = mailMessage({ to: 'once@example.com', subject: 'Once', text: 'Only once.' });
   await deps().store.outbox.commit([], [message]);
-  await expect.poll(() => waiting('mail-dead'), { timeout: 20_000 }).toBe(1);
+  await expect.poll(() => waiting('mail-dead')).toBe(1);
   heal();
   // The same message came twice: one copy was given up, another went through.
   await service.host.invoke('mail', {

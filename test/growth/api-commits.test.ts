@@ -71,7 +71,7 @@ test(`${COMMITS} commits of one file each leave a dozen packs at most, and readi
   const seconds = (performance.now() - started) / 1000;
   committing = false;
   await pushing;
-  await expect.poll(active, { timeout: 30_000 }).toBeLessThanOrEqual(12);
+  await expect.poll(active).toBeLessThanOrEqual(12);
 
   const after = await pageOfCommits(repositoryId);
   const stored = (await storeOf().repositories.open(repositoryId).catalogue()).length;

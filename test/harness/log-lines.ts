@@ -18,7 +18,7 @@ export class LogLines {
 
   /** Waits until lines of that id are there that `enough` is content with. */
   async until(requestId: string, enough: (lines: readonly Line[]) => boolean): Promise<Line[]> {
-    for (const deadline = Date.now() + 20_000; ; ) {
+    for (const deadline = Date.now() + 60_000; ; ) {
       const lines = this.of(requestId);
       if (enough(lines)) return lines;
       if (Date.now() > deadline) throw new Error(`${requestId}: ${JSON.stringify(lines, null, 1)}`);

@@ -168,7 +168,7 @@ test('an access request is deleted with its requester and with its project or gr
         [gone, left].flatMap((source) => [who, other].map(({ id }) => accessRequests.get(source, id))),
       )
     ).map((row) => row !== undefined);
-  await expect.poll(rows, { timeout: 15_000 }).toEqual([false, false, false, true]);
+  await expect.poll(rows).toEqual([false, false, false, true]);
 });
 
 test('access requests are mailed to those who decide on them and to nobody else', async () => {

@@ -56,7 +56,7 @@ test('audit events and log lines of the workers a request triggers carry its cor
     ['Group', inner.id],
     ['Project', project.id],
   ] as const) {
-    await expect.poll(() => ended(kind, of), { timeout: 20_000 }).toHaveLength(1);
+    await expect.poll(() => ended(kind, of)).toHaveLength(1);
     expect(ids(await ended(kind, of))).toEqual([id]);
   }
   const told = await lines.until(id, (found) => found.some(({ job }) => job === 'group.delete'));

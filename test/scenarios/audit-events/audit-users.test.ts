@@ -368,7 +368,7 @@ describe('audit events of account deletion', () => {
       expect((await asRoot('DELETE', `/users/${person.id}`)).status).toBe(204);
       await vi.waitFor(async () => {
         expect((await asRoot('GET', `/projects/${project.id}`)).status).toBe(404);
-      }, 10_000);
+      }, 60_000);
     });
     // Their own project goes with them, in the name of who deleted them.
     expect(events).toEqual([

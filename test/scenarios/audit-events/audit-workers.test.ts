@@ -98,8 +98,7 @@ describe('audit events of scheduled deletions', () => {
     const deep = await project(inner);
     await done('DELETE', `/groups/${top}`);
     await due(await promised('group', top));
-    for (const id of [deep, within])
-      await expect.poll(async () => (await ofProject(id)).length, { timeout: 20_000 }).toBe(2);
+    for (const id of [deep, within]) await expect.poll(async () => (await ofProject(id)).length).toBe(2);
     expect(acts(await ofGroup(top))).toMatchObject([
       { remove: 'group' },
       { custom_message: 'Group marked for deletion' },
@@ -172,7 +171,7 @@ test('removal from a group is audited for every descendant, with the same author
   for (const path of [`/groups/${top}`, `/groups/${inner}`, `/projects/${deep}`])
     await done('POST', `${path}/members`, bobs);
   await done('DELETE', `/groups/${top}/members/${bob.id}`);
-  await expect.poll(async () => (await ofProject(deep)).length, { timeout: 20_000 }).toBe(3);
+  await expect.poll(async () => (await ofProject(deep)).length).toBe(3);
   for (const events of [await ofGroup(top), await ofGroup(inner), await ofProject(deep)]) {
     expect(events[0]).toMatchObject({
       author_id: ada.id,
@@ -187,7 +186,7 @@ test('an invitation is audited when it is accepted, with the accepting user as a
   await done('POST', `/groups/${id}/invitations`, { email: 'late@example.com', access_level: 30 });
   expect(await ofGroup(id)).toHaveLength(1);
   const late = await service.user('late');
-  await expect.poll(async () => (await ofGroup(id)).length, { timeout: 20_000 }).toBe(2);
+  await expect.poll(async () => (await ofGroup(id)).length).toBe(2);
   expect((await ofGroup(id))[0]).toMatchObject({
     author_id: late.id,
     details: {
@@ -339,8 +338,8 @@ test('audit events outlive everything they mention and keep the names of that ti
   await done('PUT', `/users/${mallory.id}`, { name: 'Somebody else', username: 'else' }, root);
   await done('DELETE', `/users/${mallory.id}`, undefined, root);
   await done('DELETE', `/groups/${made.id}`);
-  await expect.poll(() => storeOf().groups.getEvenDeleted(made.id), { timeout: 20_000 }).toBeUndefined();
-  await expect.poll(() => storeOf().users.get(mallory.id), { timeout: 20_000 }).toBeUndefined();
+  await expect.poll(() => storeOf().groups.getEvenDeleted(made.id)).toBeUndefined();
+  await expect.poll(() => storeOf().users.get(mallory.id)).toBeUndefined();
   const [gone, ...rest] = await ofGroup(made.id);
   expect(gone!.details).toMatchObject({ remove: 'group', author_name: 'ada' });
   expect(rest).toEqual(before.group);

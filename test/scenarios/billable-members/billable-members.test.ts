@@ -146,7 +146,7 @@ test('the billable list is rebuilt daily at noon', async () => {
   await as('owner', 'POST', `/groups/${world.ids['top']}/members`, json);
   expect(await list()).not.toContain('late');
   await noon();
-  await expect.poll(() => list(), { timeout: 15_000 }).toContain('late');
+  await expect.poll(() => list()).toContain('late');
   expect(await world.store.billableLists.get(world.ids['top']!, new Date())).toMatchObject({ count: 8 });
 });
 

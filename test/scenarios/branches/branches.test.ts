@@ -344,7 +344,7 @@ describe('deleting a branch', () => {
     const answer = await as('owner', 'DELETE', `/projects/${world.ids['merged']}/repository/merged_branches`);
     expect([answer.status, answer.body]).toEqual([202, { message: '202 Accepted' }]);
     await expect
-      .poll(async () => names((await as('owner', 'GET', at('merged'))).body), { timeout: 20_000 })
+      .poll(async () => names((await as('owner', 'GET', at('merged'))).body))
       .toEqual(['ahead', 'main', 'proposed']);
   });
 });

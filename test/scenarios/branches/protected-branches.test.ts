@@ -433,12 +433,8 @@ describe('creating and deleting protected branches', () => {
     await protect('merged', { name: 'kept*' });
     expect((await as('developer', 'DELETE', code('merged', 'merged_branches'))).status).toBe(202);
     await expect
-      .poll(
-        async () =>
-          (await as('owner', 'GET', code('merged', 'branches'))).body.map(
-            ({ name }: { name: string }) => name,
-          ),
-        { timeout: 20_000 },
+      .poll(async () =>
+        (await as('owner', 'GET', code('merged', 'branches'))).body.map(({ name }: { name: string }) => name),
       )
       .toEqual(['kept', 'kept-too', 'main']);
   });
@@ -578,7 +574,5 @@ test('protection rules are deleted with their project', async () => {
   const id = world.ids['doomed']!;
   expect((await as('owner', 'DELETE', `/projects/${id}`)).status).toBe(202);
   expect((await as('owner', 'GET', at('doomed'))).status).toBe(404);
-  await expect
-    .poll(async () => (await world.store.refRules.list(id, 'branch')).length, { timeout: 20_000 })
-    .toBe(0);
+  await expect.poll(async () => (await world.store.refRules.list(id, 'branch')).length).toBe(0);
 });

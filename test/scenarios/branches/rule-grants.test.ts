@@ -145,7 +145,7 @@ describe('a rule that names users and groups', () => {
     expect(await commit(other, 'of-former')).toBe(400);
     await service.call('DELETE', `/users/${leaver.id}`, { token: service.rootToken });
     const shown = async () => (await call(owner, 'GET', at('branches', 'of-former'))).body.push_access_levels;
-    await expect.poll(async () => (await shown()).length, { timeout: 20_000 }).toBe(1);
+    await expect.poll(async () => (await shown()).length).toBe(1);
     expect(await shown()).toMatchObject([{ group_id: team }]);
   });
 

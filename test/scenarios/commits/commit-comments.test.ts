@@ -188,7 +188,7 @@ test('a comment outlives its author’s account', async () => {
   await world.store.users.remove((await world.store.users.get(id))!);
   // A worker gives what they wrote to the ghost user.
   await expect
-    .poll(async () => (await service.call('GET', path)).body.at(-1), { timeout: 20_000 })
+    .poll(async () => (await service.call('GET', path)).body.at(-1))
     .toMatchObject({ note: 'bye', author: { username: 'ghost', state: 'active' } });
 });
 
@@ -209,5 +209,5 @@ test('comments outlive the branches of their commit, and are deleted with the pr
   await ask(world, 'owner', 'DELETE', `/projects/${project.id}`);
   const left = () =>
     store.notes.list(project.id, { kind: 'commit', id: commit }, { page: 1, perPage: 5, count: true });
-  await expect.poll(async () => (await left()).total, { timeout: 20_000 }).toBe(0);
+  await expect.poll(async () => (await left()).total).toBe(0);
 });

@@ -338,7 +338,5 @@ test('the rules of a project go with it', async () => {
   await protect(made, 'live', MAINTAINERS);
   expect((await as('administrator', 'DELETE', `/projects/${made.id}`)).status).toBe(202);
   await settled();
-  await expect
-    .poll(async () => (await world.store.refRules.list(made.id, 'environment')).length, { timeout: 20_000 })
-    .toBe(0);
+  await expect.poll(async () => (await world.store.refRules.list(made.id, 'environment')).length).toBe(0);
 });

@@ -386,7 +386,7 @@ describe('events of pushes made through the API', () => {
     for (const branch of ['x', 'y'])
       await api('POST', `/projects/${id}/repository/branches`, { branch, ref: 'main' });
     await api('DELETE', `/projects/${id}/repository/merged_branches`);
-    await expect.poll(async () => (await feed(id)).length, { timeout: 10_000 }).toBe(5);
+    await expect.poll(async () => (await feed(id)).length).toBe(5);
     const removed = (await api('GET', `/projects/${id}/events?action=pushed&per_page=2`)) as (Told & {
       author_id: number;
     })[];

@@ -200,9 +200,7 @@ describe('event feeds show the right events after', () =>
     await change(at);
     // Moves of groups reach what is inside by a worker.
     for (const [who, told] of Object.entries(after) as [Who, object][])
-      await expect
-        .poll(async () => ({ who, ...(await shown(who, at)) }), { timeout: 20_000 })
-        .toEqual({ who, ...told });
+      await expect.poll(async () => ({ who, ...(await shown(who, at)) })).toEqual({ who, ...told });
     await back?.(at);
   }));
 

@@ -243,7 +243,7 @@ describe('events follow changes of access', () => {
     expect((await as('maintainer', 'GET', `${project()}/events`)).status).toBe(404);
     const rows = () =>
       world.store.table.count({ partition: `EVENTS#PROJECT#${String(id).padStart(12, '0')}` }, 100);
-    await expect.poll(rows, { timeout: 20_000 }).toBe(0);
+    await expect.poll(rows).toBe(0);
   });
 
   test('after a user is deleted', async () => {
@@ -256,7 +256,7 @@ describe('events follow changes of access', () => {
     expect((await here()).map(({ author_username }) => author_username)).not.toContain('gone');
     const path = `EVENTS#USER#${String(gone.id).padStart(12, '0')}`;
     const rows = () => world.store.table.count({ index: 'byUpdated', partition: path }, 100);
-    await expect.poll(rows, { timeout: 20_000 }).toBe(0);
+    await expect.poll(rows).toBe(0);
   });
 });
 
@@ -389,6 +389,6 @@ describe('actions are recorded as events', () => {
     });
     await done('administrator', 'DELETE', `/groups/${group.id}/members/${world.ids['former']}`);
     const left = async () => names(await feed('administrator', `/projects/${below.id}/events`));
-    await expect.poll(left, { timeout: 10_000 }).toEqual(['created', 'joined', 'left']);
+    await expect.poll(left).toEqual(['created', 'joined', 'left']);
   });
 });

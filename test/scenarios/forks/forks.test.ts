@@ -27,7 +27,7 @@ async function filled(who: Who, answer: Answer): Promise<Answer> {
       expect(now.body.import_status).toMatch(/finished|failed/);
       return now;
     },
-    { timeout: 10_000, interval: 20 },
+    { timeout: 60_000, interval: 20 },
   );
 }
 const made = async (who: Who, id: number, json?: Record<string, unknown>): Promise<number> =>
@@ -387,9 +387,7 @@ describe('the fork relation', () => {
     expect((await ask(world, 'owner', 'DELETE', `/projects/${parent}`)).status).toBe(202);
     const look = async () => (await ask(world, 'stranger', 'GET', `/projects/${child}`)).body;
     expect(await look()).not.toHaveProperty('forked_from_project');
-    await expect
-      .poll(async () => (await storeOf().projects.get(child))?.forkedFromId, { timeout: 10_000 })
-      .toBeUndefined();
+    await expect.poll(async () => (await storeOf().projects.get(child))?.forkedFromId).toBeUndefined();
     expect((await ask(world, 'stranger', 'DELETE', `/projects/${child}/fork`)).status).toBe(304);
     const files = await ask(
       world,

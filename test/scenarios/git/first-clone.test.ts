@@ -44,7 +44,7 @@ async function maintained(): Promise<string[]> {
 test('after much was pushed the first shallow clone is copied from what maintenance kept, and once is enough', async () => {
   await git.ok(git.home, 'init', '--quiet', '--initial-branch=main', work);
   await pushMuch('first', 1100);
-  await expect.poll(maintained, { timeout: 30_000 }).toHaveLength(3);
+  await expect.poll(maintained).toHaveLength(3);
   const kept = await maintained();
   const read = new Set<string>();
   service.host.s3.onOperation = ({ operation, key, status }) => {

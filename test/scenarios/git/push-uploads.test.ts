@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { deps } from '../../../functions/deps.ts';
 import { ingestUpload } from '../../../lib/domain/git/receive-staged-push.ts';
 import { parseOid, ZERO_OID } from '../../../lib/git/oid.ts';
@@ -98,13 +97,14 @@ async function uploaded(who: Who, changes: readonly Change[], pack: Uint8Array, 
 
 /** Follows an upload to its end. */
 async function ended(who: Who, id: string): Promise<Answer['body']> {
-  for (let n = 0; n < 400; n++) {
-    const { status, body } = await call(who, 'GET', `/${id}`);
-    expect(status).toBe(200);
-    if (['done', 'failed', 'aborted'].includes(body.state)) return body;
-    await sleep(25);
-  }
-  throw new Error('the push was not taken in');
+  return vi.waitUntil(
+    async () => {
+      const { status, body } = await call(who, 'GET', `/${id}`);
+      expect(status).toBe(200);
+      return ['done', 'failed', 'aborted'].includes(body.state) && body;
+    },
+    { timeout: 60_000, interval: 25 },
+  );
 }
 
 async function pushed(who: Who, changes: readonly Change[], pack: Uint8Array, more = {}) {

@@ -146,7 +146,7 @@ describe('group lists', () => {
     ['developer', 'search=PRIVATE&order_by=similarity', 'gprivate sprivate'],
     ['administrator', 'custom_attributes[a]=b', ''],
   ])('for %s with %s', async (who, query, expected) => {
-    await expect.poll(() => paths(who, `/groups?${query}`), { timeout: 10_000 }).toBe(expected);
+    await expect.poll(() => paths(who, `/groups?${query}`)).toBe(expected);
   });
 
   test('leave out the groups in skip_groups', async () => {
@@ -184,7 +184,7 @@ describe('group lists', () => {
     ['owner', 'gprivate/projects?owned=true&with_issues_enabled=true', 'in-gprivate'],
     ['stranger', 'gpublic/projects?owned=true', ''],
   ])('for %s of /groups/%s', async (who, path, expected) => {
-    await expect.poll(() => paths(who, `/groups/${path}`), { timeout: 10_000 }).toBe(expected);
+    await expect.poll(() => paths(who, `/groups/${path}`)).toBe(expected);
   });
 
   test('have the projects of a group in their short form', async () => {
@@ -268,7 +268,7 @@ describe('namespace lists', () => {
     ['administrator', 'search=intern&top_level_only=true', 'ginternal'],
     ['owner', 'top_level_only=true', 'owner gpublic ginternal gprivate'],
   ])('for %s with %s', async (who, query, expected) => {
-    await expect.poll(() => paths(who, `/namespaces?${query}`), { timeout: 10_000 }).toBe(expected);
+    await expect.poll(() => paths(who, `/namespaces?${query}`)).toBe(expected);
     const names: string[] = [];
     for (let page = 1; page < 9; page++) {
       const { body } = await as(who, 'GET', `/namespaces?${query}&per_page=2&page=${page}`);

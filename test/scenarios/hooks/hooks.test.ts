@@ -190,8 +190,6 @@ test('hooks are deleted with their group, and no longer counted', async () => {
   const made = await as('owner', 'POST', `/groups/${body.id}/hooks`, { url: URL, token: 'x' });
   expect((await world.store.settings.effective()).hooks?.group).toBe(before.hooks!.group + 1);
   await as('owner', 'DELETE', `/groups/${body.id}`);
-  await expect
-    .poll(async () => (await world.store.settings.effective()).hooks, { timeout: 20_000 })
-    .toEqual(before.hooks);
+  await expect.poll(async () => (await world.store.settings.effective()).hooks).toEqual(before.hooks);
   expect(await tokenOf(made.body.id)).toBeUndefined();
 });

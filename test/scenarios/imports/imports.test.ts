@@ -103,12 +103,13 @@ const create = (import_url: string, more: Record<string, unknown> = {}) =>
 /** The project when its import has ended. */
 async function ended(made: Answer): Promise<Answer> {
   expect(made.status, JSON.stringify(made.body)).toBe(201);
-  for (let n = 0; n < 400; n++) {
-    const now = await service.call('GET', `/projects/${made.body.id}`, { token: owner.token });
-    if (/finished|failed/.test(now.body.import_status)) return now;
-    await sleep(25);
-  }
-  throw new Error('the import does not end');
+  return vi.waitUntil(
+    async () => {
+      const now = await service.call('GET', `/projects/${made.body.id}`, { token: owner.token });
+      return /finished|failed/.test(now.body.import_status) && now;
+    },
+    { timeout: 60_000, interval: 25 },
+  );
 }
 
 /** A repository of its own in the served folder, and a work tree beside it. */
@@ -232,8 +233,9 @@ describe('importing a repository', () => {
       visibility: 'public',
     });
     expect(made.import_status).toBe('scheduled');
-    await vi.waitFor(async () => {
-      expect(await client.ProjectImportExports.showImportStatus(made.id)).toEqual({
+    await expect
+      .poll(() => client.ProjectImportExports.showImportStatus(made.id))
+      .toEqual({
         id: made.id,
         description: null,
         name: 'told',
@@ -248,7 +250,6 @@ describe('importing a repository', () => {
         import_error: null,
         stats: null,
       });
-    });
     // Meanwhile it is empty, and nobody puts anything there.
     await git
       .ok(git.path('plain.work'), 'push', withToken(service.url, 'owner/told', owner.token), 'trunk')
@@ -531,13 +532,13 @@ describe('import messages may be repeated, late or outdated', () => {
     const made = await create(`${remote.url}/slow/plain.git`);
     const about = await importOf(made.body.id);
     const fetches = () => asked.filter((one) => one.includes('/slow/')).length;
-    await vi.waitFor(() => expect(waiting).not.toEqual([]));
+    await expect.poll(() => waiting).not.toEqual([]);
     const before = fetches();
     const order = { ...about, url: 'https://unused.example', packUrl: 'x', refsUrl: 'x', maxPackBytes: 1 };
     const late = { ...order, signedUntil: Date.now() };
     expect(await invoke('outbound', 'repository.import-fetch', late)).toEqual(done);
     // Signed and ordered again, from the URL that the project names.
-    await vi.waitFor(() => expect(fetches()).toBeGreaterThan(before), { timeout: 10_000 });
+    await expect.poll(fetches).toBeGreaterThan(before);
     await letGo(about.importId);
     expect((await ended(made)).body).toMatchObject({ import_status: 'finished', empty_repo: false });
   });

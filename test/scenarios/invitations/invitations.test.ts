@@ -75,7 +75,7 @@ describe.each(['projects', 'groups'])('invitations to %s', (kind) => {
     expect([again.status, again.body]).toEqual([201, taken]);
     expect(Object.values(again.body.message)).toEqual(['Invite email has already been taken']);
     const { id } = await service.user(name);
-    await expect.poll(() => member(place(), id), { timeout: 10_000 }).toBe(30);
+    await expect.poll(() => member(place(), id)).toBe(30);
     expect(await waiting(place())).not.toContain(`${name}@Example.COM`);
     expect((await as('owner', 'GET', `${place()}/members/${id}`)).body.expires_at).toBe('2099-01-01');
   });
@@ -87,7 +87,7 @@ describe.each(['projects', 'groups'])('invitations to %s', (kind) => {
     expect((await invite(`${name}@example.com`)).body).toEqual(SUCCESS);
     expect(await member(place(), id)).toBeUndefined();
     await root('PUT', `/users/${id}`, { skip_confirmation: true });
-    await expect.poll(() => member(place(), id), { timeout: 10_000 }).toBe(30);
+    await expect.poll(() => member(place(), id)).toBe(30);
     // One beside the first, added and confirmed later.
     const second = fresh();
     await invite(`${second}@example.com`);
@@ -96,7 +96,7 @@ describe.each(['projects', 'groups'])('invitations to %s', (kind) => {
       email: `${second}@example.com`,
       skip_confirmation: true,
     });
-    await expect.poll(() => member(place(), other.id), { timeout: 10_000 }).toBe(30);
+    await expect.poll(() => member(place(), other.id)).toBe(30);
   });
 
   test('for several addresses are independent, and add existing users at once', async () => {
@@ -221,9 +221,7 @@ test('an invitation is deleted with its group or project, and has no effect afte
   const source = { kind: 'project', id: body.id } as const;
   await world.store.invitations.change(source, `${names[0]}@example.com`, { expiresAt: '2020-01-01' });
   const { id } = await service.user(names[0]!);
-  await expect
-    .poll(() => waiting(`/projects/${body.id}`), { timeout: 10_000 })
-    .toEqual([`${names[1]}@example.com`]);
+  await expect.poll(() => waiting(`/projects/${body.id}`)).toEqual([`${names[1]}@example.com`]);
   expect(await member(`/projects/${body.id}`, id)).toBeUndefined();
   await as('owner', 'DELETE', `/projects/${body.id}`);
   const left = async () => {
@@ -231,7 +229,7 @@ test('an invitation is deleted with its group or project, and has no effect afte
     for await (const each of world.store.invitations.of(`${names[1]}@example.com`)) found.push(each);
     return found;
   };
-  await expect.poll(left, { timeout: 15_000 }).toEqual([]);
+  await expect.poll(left).toEqual([]);
 });
 
 test('an invitation accepted twice at once gives one membership', async () => {

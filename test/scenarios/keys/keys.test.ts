@@ -261,10 +261,7 @@ test('a deleted user’s keys and email addresses can be added by another', asyn
   const user = (await world.store.users.get(id))!;
   await world.store.users.remove(user);
   await expect
-    .poll(async () => (await as('owner', 'POST', '/user/emails', { email: had.email })).status, {
-      timeout: 10_000,
-      interval: 50,
-    })
+    .poll(async () => (await as('owner', 'POST', '/user/emails', { email: had.email })).status)
     .toBe(201);
   const key = await as('owner', 'POST', '/user/keys', { title: 'x', key: had.ssh });
   const gpg = await as('owner', 'POST', '/user/gpg_keys', { key: had.gpg });

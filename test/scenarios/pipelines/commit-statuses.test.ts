@@ -457,7 +457,7 @@ test('commit statuses are deleted with their project', async () => {
   await made.report('owner', { state: 'success' });
   await ask(world, 'owner', 'DELETE', `/projects/${made.id}`);
   const left = () => world.store.pipelines.newest(made.id, made.sha);
-  await expect.poll(left, { timeout: 20_000 }).toBeUndefined();
+  await expect.poll(left).toBeUndefined();
 });
 
 describe('jobs of the commit', () => {

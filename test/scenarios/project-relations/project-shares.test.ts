@@ -345,9 +345,7 @@ test('a project shared and deleted at once leaves no rows behind', async () => {
     ]);
     expect([201, 404]).toContain(shared.status);
     expect(deleted.status).toBe(202);
-    await expect
-      .poll(() => Promise.all(['over', 'inner'].map(rowsOf)), { timeout: 10_000 })
-      .toEqual([[], []]);
+    await expect.poll(() => Promise.all(['over', 'inner'].map(rowsOf))).toEqual([[], []]);
     expect((await world.store.projects.get(id))!.shares).toEqual([]);
   }
 });
@@ -372,7 +370,5 @@ test('a deleted project leaves no rows with the groups it was shared with', asyn
   await share(id, world.ids['mid']);
   expect(await rowsOf('mid')).toContain(`SHARED ${id}`);
   await as('owner', 'DELETE', `/projects/${id}`);
-  await expect
-    .poll(async () => [await rowsOf('top'), await rowsOf('mid')], { timeout: 10_000 })
-    .toEqual(before);
+  await expect.poll(async () => [await rowsOf('top'), await rowsOf('mid')]).toEqual(before);
 });

@@ -35,7 +35,7 @@ test.each<[Who, string, string]>([
   ['stranger', '?search=private', ''],
   ['guest', '?visibility=private&membership=true', 'private-thing'],
 ])('%s asking %s sees: %s', async (who, query, expected) => {
-  await expect.poll(() => names(who, query), { timeout: 10_000 }).toBe(expected);
+  await expect.poll(() => names(who, query)).toBe(expected);
 });
 
 test('users without contributions have none, unknown users are 404, private profiles tell nothing', async () => {
@@ -55,6 +55,6 @@ test('users without contributions have none, unknown users are 404, private prof
   await doneAs(service, hidden.token, 'POST', `/projects/${made.body.id}/repository/branches`, branch);
   const path = `/users/${hidden.username}/contributed_projects`;
   const own = async () => (await service.call('GET', path, { token: hidden.token })).body.length;
-  await expect.poll(own, { timeout: 10_000 }).toBe(1);
+  await expect.poll(own).toBe(1);
   expect((await as('stranger', 'GET', path)).body).toEqual([]);
 });

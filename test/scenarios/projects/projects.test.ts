@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { ownWorld } from '../../harness/own-world.ts';
 import { BAD, MEMBERS } from '../../harness/refusals.ts';
 import { type Scenario, scenarios } from '../../harness/scenarios.ts';
@@ -232,14 +232,9 @@ describe('project lists never reveal private projects to outsiders', () => {
 let indexed: Promise<void> | undefined;
 /** Search rows follow the projects with a delay. */
 function searchable(): Promise<void> {
-  indexed ??= (async () => {
-    for (let n = 0; n < 100; n++) {
-      const { body } = await as('administrator', 'GET', '/projects?search=thing');
-      if (body.length === 3) return;
-      await new Promise((resolve) => setTimeout(resolve, 50));
-    }
-    throw new Error('the projects were never found');
-  })();
+  indexed ??= vi.waitFor(async () => {
+    expect((await as('administrator', 'GET', '/projects?search=thing')).body).toHaveLength(3);
+  }, 60_000);
   return indexed;
 }
 

@@ -104,13 +104,10 @@ async function begin(project: string, token?: string): Promise<Clone> {
 /** Waits until no place is taken: what held them notices its end a moment after its reader. */
 const allFree = () =>
   expect
-    .poll(
-      async () => {
-        const rows = await deps().store.table.batchGet(subjects.map(readPlacesKey));
-        return rows.flatMap((row) => Object.keys(row ?? {}).filter((name) => /^p\d+$/.test(name)));
-      },
-      { timeout: 20_000 },
-    )
+    .poll(async () => {
+      const rows = await deps().store.table.batchGet(subjects.map(readPlacesKey));
+      return rows.flatMap((row) => Object.keys(row ?? {}).filter((name) => /^p\d+$/.test(name)));
+    })
     .toEqual([]);
 
 describe('long reads at once', () => {

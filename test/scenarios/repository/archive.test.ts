@@ -243,7 +243,5 @@ test('copies of archives are deleted with the repository, and what breaks off le
   expect(await downloads.sweep(new Date(Date.now() - 60_000))).toBe(0);
 
   await service.call('DELETE', `/projects/${pushed.id}`, { token: world.tokens.owner! });
-  await expect
-    .poll(async () => (await blobs.list(prefix)).keys, { timeout: 20_000, interval: 200 })
-    .toEqual([]);
+  await expect.poll(async () => (await blobs.list(prefix)).keys, { interval: 200 }).toEqual([]);
 });

@@ -16,7 +16,7 @@ const made = async (path: string, json: object, token = owner.token): Promise<nu
 async function settled(path: string, token: string, names: readonly string[]): Promise<void> {
   const of = (body: { name: string }[]) => body.map(({ name }) => name);
   await vi.waitFor(async () => expect(of((await get(path, token)).body)).toEqual(names), {
-    timeout: 10_000,
+    timeout: 60_000,
     interval: 20,
   });
 }

@@ -544,7 +544,7 @@ describe('repository settings', () => {
     const ended = async ({ body }: Answer) => {
       const state = async () => (await mine('GET', `/projects/${body.id}/import`)).body.import_status;
       await vi.waitUntil(async () => /finished|failed/.test(await state()), {
-        timeout: 20_000,
+        timeout: 60_000,
         interval: 100,
       });
       return state();
@@ -571,7 +571,7 @@ describe('repository settings', () => {
     const { body } = await project({ import_url: `${service.url}/${source.path_with_namespace}.git` });
     const told = async () => (await mine('GET', `/projects/${body.id}/import`)).body;
     await vi.waitUntil(async () => (await told()).import_status === 'failed', {
-      timeout: 20_000,
+      timeout: 60_000,
       interval: 100,
     });
     expect((await told()).import_error).toMatch(/too large|larger/);

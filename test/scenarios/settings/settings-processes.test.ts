@@ -46,7 +46,7 @@ test('a change of settings is seen at once by its own process, and within second
   expect(body.rate_limiting_response_text).toBe('Slowly');
   const here = await service.call('GET', '/application/settings', { token: service.rootToken });
   expect(here.body.rate_limiting_response_text).toBe('Slowly');
-  await vi.waitUntil(async () => (await text()) === 'Slowly', { timeout: 10_000, interval: 50 });
+  await vi.waitUntil(async () => (await text()) === 'Slowly', { timeout: 60_000, interval: 50 });
 });
 
 test('simultaneous changes of different settings by several administrators are all kept', async () => {

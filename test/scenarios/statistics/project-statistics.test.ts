@@ -330,12 +330,12 @@ test('a group’s statistics are the sum of its projects, wherever they move', a
   await measure(two.id);
   expect(await sizes()).toEqual([one.size, two.size]);
   await as('owner', 'DELETE', `/projects/${one.id}`);
-  await expect.poll(sizes, { timeout: 10_000 }).toEqual([0, two.size]);
+  await expect.poll(sizes).toEqual([0, two.size]);
   // A message that comes late finds nothing.
   await measure(one.id);
   expect(await world.store.statistics.ofProject(one.id)).toBeUndefined();
   await as('owner', 'DELETE', `/groups/${other}`);
-  await expect.poll(() => world.store.statistics.ofProject(two.id), { timeout: 10_000 }).toBeUndefined();
+  await expect.poll(() => world.store.statistics.ofProject(two.id)).toBeUndefined();
   expect(await world.store.statistics.ofGroups([other])).toMatchObject([{ repositorySize: 0, wikiSize: 0 }]);
 });
 

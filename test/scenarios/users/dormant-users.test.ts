@@ -111,7 +111,7 @@ test('dormant users are deactivated at noon, audited as the system, and lose acc
   const { id, username } = await person(400, null);
   const { body } = await root('POST', `/users/${id}/personal_access_tokens`, { name: 't', scopes: ['api'] });
   await noon();
-  await expect.poll(() => state(id), { timeout: 10_000 }).toBe('deactivated');
+  await expect.poll(() => state(id)).toBe('deactivated');
   expect((await service.call('GET', '/user', { token: body.token })).status).toBe(403);
   const events = await root('GET', `/audit_events?entity_type=User&entity_id=${id}`);
   expect(events.body[0]).toMatchObject({

@@ -1,5 +1,5 @@
 /** Accounts change and go: what `PUT` and `DELETE` of users do, and the link to choose a password. */
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { tokenHash } from '../../../lib/domain/access/token-check.ts';
 import { verifyPassword } from '../../../lib/domain/accounts/password-hash.ts';
 import { ownWorld } from '../../harness/own-world.ts';
@@ -12,11 +12,7 @@ const { service, world, as, root, someone } = ownWorld();
 const recordOf = async (id: number) => (await world.store.users.get(id))!;
 /** Until something that a worker does has happened. */
 async function until(holds: () => Promise<boolean>): Promise<void> {
-  for (let n = 0; n < 400; n++) {
-    if (await holds()) return;
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-  throw new Error('it did not happen');
+  await vi.waitUntil(holds, { timeout: 60_000, interval: 20 });
 }
 
 describe('permission to change users', () => {

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { ownWorld } from '../../harness/own-world.ts';
 import { absent, BAD } from '../../harness/refusals.ts';
 import { scenarios } from '../../harness/scenarios.ts';
@@ -410,12 +410,8 @@ describe('creating a user', () => {
 let indexed: Promise<void> | undefined;
 /** Search rows follow the users with a delay. */
 function searchable(): Promise<void> {
-  indexed ??= (async () => {
-    for (let n = 0; n < 100; n++) {
-      if ((await as('administrator', 'GET', '/users?search=maintainer')).body.length === 1) return;
-      await new Promise((resolve) => setTimeout(resolve, 50));
-    }
-    throw new Error('the users were never found');
-  })();
+  indexed ??= vi.waitFor(async () => {
+    expect((await as('administrator', 'GET', '/users?search=maintainer')).body).toHaveLength(1);
+  }, 60_000);
   return indexed;
 }

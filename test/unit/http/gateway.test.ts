@@ -244,7 +244,7 @@ describe('a buffered response', () => {
     expect(JSON.parse(answer.body)).toEqual({
       message: '413 The response is too large for this deployment, which does not stream',
     });
-    await vi.waitFor(() => expect(closed).toBe(true));
+    await expect.poll(() => closed).toBe(true);
     expect(written).not.toHaveBeenCalled();
     written.mockRestore();
   });
@@ -409,7 +409,7 @@ describe('a streamed response', () => {
       }
     })();
     await expect(handler(rawEvent(), sink)).rejects.toThrow();
-    await vi.waitFor(() => expect(closed).toBe(true));
+    await expect.poll(() => closed).toBe(true);
     expect(written).not.toHaveBeenCalled();
     written.mockRestore();
   });

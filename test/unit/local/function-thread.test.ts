@@ -203,7 +203,7 @@ test('what a function leaves unread of a request is not kept when it has answere
     } as RequestInit);
     const answered = fetch!(request, { sourceIp: '192.0.2.1', baseUrl: 'http://lemnos.test' });
     await answered.then((response) => response.text()).catch(() => {});
-    await expect.poll(() => ended, { message: how, timeout: 10_000 }).toBe(true);
+    await expect.poll(() => ended, { message: how }).toBe(true);
   }
 });
 
