@@ -30,7 +30,7 @@ describe('the tests that Git LFS has for servers', () => {
   }, 600_000);
   afterAll(() => rmSync(home, { recursive: true, force: true }));
 
-  test('all pass', { timeout: 120_000 }, async (context) => {
+  test('all pass', async (context) => {
     if (tests === undefined) return context.skip('it needs Go, and its module proxy once');
     const { token } = await service.user('ada');
     await service.call('POST', '/projects', { token, json: { name: 'models' } });

@@ -28,7 +28,7 @@ async function collecting(name: string) {
   };
 }
 
-test('@sentry/node sends exceptions, messages and transactions', { timeout: 120_000 }, async () => {
+test('@sentry/node sends exceptions, messages and transactions', async () => {
   const project = await collecting('node');
   await run(process.execPath, [join(files, 'send.ts'), project.dsn]);
   const all = await project.errors();

@@ -296,7 +296,7 @@ test('a comment costs the same in a group of forty as in one of two', async () =
   expect(forty.writeUnits).toBe(two.writeUnits);
   // Keys of members are a page of a few units.
   expect(forty.readUnits - two.readUnits, `${forty.readUnits} and ${two.readUnits}`).toBeLessThan(8);
-}, 120_000);
+});
 
 function idleDollars(): number {
   const app = new App({ context: cdkJson.context, analyticsReporting: false });

@@ -111,7 +111,7 @@ describe('a backup of the embedded host’s data', () => {
     await host.stop();
     await using data = await openData(DATA_DIR);
     expect((await check(data, new ExpectedState(), false)).problems).toEqual([]);
-  }, 120_000);
+  });
 
   test('restored without some objects reports which are lost', async () => {
     const environment = { tableName: 'lemnos', objectsBucket: 'lemnos-objects' };
@@ -138,7 +138,7 @@ describe('a table restored to a point in time on an emulated AWS', () => {
   const replicas: Replica[] = [];
   beforeAll(async () => {
     emulator = await startEmulator();
-  }, 120_000);
+  });
   afterAll(async () => {
     for (const replica of replicas) replica.kill();
     await emulator?.[Symbol.asyncDispose]();
@@ -211,5 +211,5 @@ describe('a table restored to a point in time on an emulated AWS', () => {
     const next = await push(again.url, 'doomed', 'six');
     expect(await clone(again.url, 'doomed', 'doomed-next')).toMatchObject({ code: 0, tip: next });
     await again.stop();
-  }, 120_000);
+  });
 });

@@ -176,7 +176,7 @@ describe('while functions are upgraded one by one', () => {
     expect(own < told.length && own > 0).toBe(checkout !== root);
     const found = await fresh.call('GET', '/projects?search=client-0-0&simple=true', { token: ROOT_TOKEN });
     expect(found.body.map(({ path }: { path: string }) => path)).toContain('client-0-0');
-  }, 120_000);
+  });
 });
 
 describe('while the embedded host restarts for an upgrade', () => {
@@ -199,5 +199,5 @@ describe('while the embedded host restarts for an upgrade', () => {
     } finally {
       await host.stop();
     }
-  }, 120_000);
+  });
 });

@@ -78,4 +78,4 @@ test('a damaged row is answered with 503 and logged once, the rest is served, an
   expect(text).toMatch(/^damaged {3}The row /m);
   expect(text).toMatch(row);
   expect(text).toContain('restore a copy');
-}, 120_000);
+});

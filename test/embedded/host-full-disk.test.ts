@@ -89,5 +89,4 @@ test.skipIf(!mounted)(
     host = await Host.start(join(folder, 'data'));
     expect((await call('GET', `/projects/${project.id}`)).body.description).toBe('after');
   },
-  120_000,
 );

@@ -36,4 +36,4 @@ test('while repositories are maintained, searches find what is new, mails are se
   await expect
     .poll(async () => (await call('GET', `/projects/${id}/events?action=pushed`)).body.length, patience)
     .toBe(1);
-}, 120_000);
+});

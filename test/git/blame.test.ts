@@ -86,7 +86,7 @@ describe.each([
     expect(same / total).toBeGreaterThan(0.99);
     for (const { commit, path, found } of blamed.reverse())
       expect(await ours(store, commit, path, undefined, new History(store, oldestFirst))).toEqual(found);
-  }, 120_000);
+  });
 });
 
 /** Builds a history from the versions of files, one commit after another. */

@@ -26,7 +26,7 @@ describe('merges of generated branches are those of git merge-tree', () => {
   });
   afterAll(() => fixture[Symbol.dispose]());
 
-  test('the same result, and the same tree with or without conflicts', { timeout: 120_000 }, async () => {
+  test('the same result, and the same tree with or without conflicts', async () => {
     let [clean, crossed] = [0, 0];
     for (const [ours, theirs] of cases) {
       const labels = { ours, theirs };

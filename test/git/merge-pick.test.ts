@@ -55,7 +55,7 @@ describe('cherry-picks and reverts are those of git', () => {
 
   const brief = (picked: PickOutcome) => (picked.kind === 'picked' ? picked.tree : picked.kind);
 
-  test('generated branches', { timeout: 120_000 }, async () => {
+  test('generated branches', async () => {
     const seen = new Set<string>();
     for (let n = 0; n < 24; n++) {
       const [ours, theirs, base] = ['ours', 'theirs', 'base'].map((name) => fixture.oid(`${name}${n}`)) as [

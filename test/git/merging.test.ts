@@ -30,7 +30,7 @@ describe('merges of a source into a target', () => {
   });
   afterAll(() => fixture[Symbol.dispose]());
 
-  test('verdicts and commits are those of git merge-tree and commit-tree', { timeout: 120_000 }, async () => {
+  test('verdicts and commits are those of git merge-tree and commit-tree', async () => {
     const kinds = new Set<string>();
     for (const [ours, theirs] of cases) {
       const [target, source] = [fixture.oid(ours), fixture.oid(theirs)];

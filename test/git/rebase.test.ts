@@ -61,7 +61,7 @@ describe('rebases are those of git', () => {
       ? outcome.commit
       : `${outcome.kind} ${'commit' in outcome ? outcome.commit : ''}`;
 
-  test('the same commits, to the byte, or the same commit that conflicts', { timeout: 120_000 }, async () => {
+  test('the same commits, to the byte, or the same commit that conflicts', async () => {
     const seen = { moved: 0, same: 0, conflict: 0, dropped: 0 };
     for (let n = 0; n < PAIRS; n++) {
       const [source, onto] = [fixture.oid(`source${n}`), fixture.oid(`target${n}`)];

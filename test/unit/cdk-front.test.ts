@@ -36,7 +36,7 @@ beforeAll(() => {
   front = Template.fromStack(stack!);
   service = Template.fromStack(functions);
   // Every file of the image is hashed.
-}, 120_000);
+});
 
 test('there is no Git front unless it is configured', () => {
   expect(stacks({}).front).toBeUndefined();

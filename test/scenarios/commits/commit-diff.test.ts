@@ -47,9 +47,7 @@ const diff = (of: Pushed, sha: string, query = '') =>
 describe('permission to read a commit’s diff', () =>
   scenarios(() => world, codeReads('GET', '/repository/commits/main/diff')));
 
-test('a commit’s diff equals git diff, file by file, for every commit of a history', {
-  timeout: 120_000,
-}, async () => {
+test('a commit’s diff equals git diff, file by file, for every commit of a history', async () => {
   const seen = { files: 0, renamed: 0, binary: 0, modes: 0, merges: 0 };
   for (const commit of pushed.git.lines('rev-list', '--all')) {
     const { status, body, headers } = await diff(pushed, commit, '?per_page=100');

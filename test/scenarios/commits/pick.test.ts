@@ -113,7 +113,7 @@ describe('cherry-pick and revert give the tree that git gives', () => {
     return tree === before ? 'empty' : tree!;
   }
 
-  test.each(VERBS)('for %s of generated branches', { timeout: 120_000 }, async (verb) => {
+  test.each(VERBS)('for %s of generated branches', async (verb) => {
     const clone = await git.clone(withToken(service.url, 'owner/merges'), `clone-${verb}`);
     const seen = new Set<string>();
     for (let n = 0; n < CASES; n++) {
@@ -259,7 +259,7 @@ describe('an invalid pick is refused with a reason', () => {
   });
 });
 
-test('many simultaneous picks onto one branch are each applied once', { timeout: 60_000 }, async () => {
+test('many simultaneous picks onto one branch are each applied once', async () => {
   const onto = await branch(story, 'main');
   const files = Array.from({ length: 6 }, (_, i) => `file-${i}`);
   const sources: string[] = [];

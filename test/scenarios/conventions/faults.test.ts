@@ -54,19 +54,12 @@ test.each(
   [...writes, ...gitOperations]
     .filter(({ name }) => FEW.includes(name))
     .map((one) => [one.name, one] as const),
-)(
-  'under storage faults %s is done whole or not at all',
-  { timeout: 120_000 },
-  async (_, operation: Operation) => {
-    const faults = new Set(['lost answer', 'deaf', 'down']);
-    const { problems, runs } = await driver.try(
-      operation,
-      (site, fault) => !isRead(site) && faults.has(fault),
-    );
-    expect(problems).toEqual([]);
-    expect(runs).toBeGreaterThan(2);
-  },
-);
+)('under storage faults %s is done whole or not at all', async (_, operation: Operation) => {
+  const faults = new Set(['lost answer', 'deaf', 'down']);
+  const { problems, runs } = await driver.try(operation, (site, fault) => !isRead(site) && faults.has(fault));
+  expect(problems).toEqual([]);
+  expect(runs).toBeGreaterThan(2);
+});
 
 test('under storage faults the stored data stays consistent', async () => {
   expect(await storedProblems(fixtures, await fixtures.settle())).toEqual([]);

@@ -10,9 +10,7 @@ import { newUser } from '../../store/table/store-fixture.ts';
 
 const service = ownService({ background: false });
 
-test('the recipients of a comment cost as much among 40 members as among 2, if none of them watches', {
-  timeout: 120_000,
-}, async () => {
+test('the recipients of a comment cost as much among 40 members as among 2, if none of them watches', async () => {
   const author = await service.user('author');
   const done = async (method: string, path: string, json?: unknown) =>
     (await doneAs(service, author.token, method, path, json)).body;

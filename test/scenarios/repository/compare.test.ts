@@ -46,9 +46,7 @@ const mergeBases = (one: string, other: string): string[] => {
 describe('permission to compare', () =>
   scenarios(() => world, codeReads('GET', '/repository/compare?from=main&to=v1')));
 
-test('a comparison has the commits and diffs of git, from the merge base and straight', {
-  timeout: 120_000,
-}, async () => {
+test('a comparison has the commits and diffs of git, from the merge base and straight', async () => {
   const { git } = pushed;
   const pick = random(8);
   const commits = git.lines('rev-list', '--branches=base*', '--branches=ours*', '--branches=theirs*');

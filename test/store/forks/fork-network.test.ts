@@ -140,7 +140,7 @@ class Network {
 }
 
 test(`in ${RUNS} random histories of a fork network no bytes are lost or left over`, {
-  timeout: 60_000 + RUNS * 10_000,
+  timeout: 300_000 + RUNS * 10_000,
 }, async () => {
   await using yard = await openYard(14);
   let owners = 0;
