@@ -194,7 +194,7 @@ describe('approving', () => {
     expect(await statusOf(known, { approval_password: 'wrong' })).toBe(401);
     expect(await statusOf(known, { approval_password: 'correct horse battery' })).toBe(201);
     await done('POST', `${mr}/unapprove`, {}, known);
-    await freshWindow(600);
+    await freshWindow(600, 60);
     const tries = [];
     for (let i = 0; i < 11; i++) tries.push(await statusOf(known, { approval_password: `wrong ${i}` }));
     expect(tries).toContain(429);
