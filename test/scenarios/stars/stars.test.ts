@@ -6,6 +6,7 @@ import { PackCache } from '../../../lib/git/pack/pack-cache.ts';
 import { ownWorld } from '../../harness/own-world.ts';
 import { BAD } from '../../harness/refusals.ts';
 import { scenarios } from '../../harness/scenarios.ts';
+import { settled } from '../../harness/settled.ts';
 import type { Who } from '../../harness/world.ts';
 
 const { as, service, world } = ownWorld();
@@ -157,7 +158,9 @@ test('deleted users and projects leave no stars behind', async () => {
   const project = (await world.store.projects.get(goes))!;
   await as('owner', 'DELETE', `/projects/${goes}`);
   expect(await names('owner', '/users/leaver/starred_projects')).toBe('stays');
-  await removeProject(deps, { projectId: goes, repositoryId: project.repositoryId }, Date.now() + 10_000);
+  // The host's own worker is at it too.
+  await removeProject(deps, { projectId: goes, repositoryId: project.repositoryId }, Date.now() + 60_000);
+  await settled();
   const left = async () => {
     const ids: number[] = [];
     for await (const id of world.store.stars.ofUser(leaver.id)) ids.push(id);
@@ -167,7 +170,8 @@ test('deleted users and projects leave no stars behind', async () => {
   expect(await star(goes)).toMatchObject({ status: 404 });
 
   await world.store.users.remove((await world.store.users.get(leaver.id))!);
-  await removeUser(deps, { userId: leaver.id, last: true }, Date.now() + 10_000);
+  await removeUser(deps, { userId: leaver.id, last: true }, Date.now() + 60_000);
+  await settled();
   expect(await left()).toEqual([]);
   expect((await as('owner', 'GET', `/projects/${stays}`)).body.star_count).toBe(0);
   expect((await as('owner', 'GET', `/projects/${stays}/starrers`)).body).toEqual([]);
