@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { GitCli, withToken } from '../../clients/git-cli.ts';
 import { ownWorld } from '../../harness/own-world.ts';
 import { type Answer, request } from '../../harness/service.ts';
@@ -47,11 +46,8 @@ test('clones of a private repository above the size limit get a bundle from the 
     return derived.filter(({ kind }) => kind === 'bundle').length;
   };
   expect([(await ask('owner')).body, await bundles()]).toEqual(['0000', 0]);
-  let told = '';
-  for (const until = Date.now() + 30_000; !told.includes('uri=') && Date.now() < until; await sleep(100)) {
-    told = (await ask('owner')).body ?? '';
-  }
-  const uri = /bundle\.default\.uri=(.*?)0000$/.exec(told)?.[1];
+  const told = async () => /bundle\.default\.uri=(.*?)0000$/.exec((await ask('owner')).body)?.[1];
+  const uri = await vi.waitUntil(told, { timeout: 60_000, interval: 100 });
   expect(uri).toContain('X-Amz-Expires=900');
   const clone = await git.clone(url(), 'clone', `--bundle-uri=${uri}`);
   expect(await git.ok(clone, 'rev-parse', 'refs/bundles/main')).toBe(

@@ -111,7 +111,7 @@ describe('a derived file', () => {
     const ground = await yard.repository();
     await keep(ground, sealDerived(bytes(10)));
     await yard.store.table.transact(closeRepository(ground.id));
-    expect(await removeRepository(yard.store, { repositoryId: ground.id }, Date.now() + 10_000)).toBe(true);
+    expect(await removeRepository(yard.store, { repositoryId: ground.id }, Date.now() + 60_000)).toBe(true);
     expect(await derivedKeys(ground)).toEqual([]);
   });
 });
