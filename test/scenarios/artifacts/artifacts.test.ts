@@ -89,6 +89,8 @@ describe('a file of the archive', () => {
       content: `${n}`,
     }));
     await sendArtifact(service, job, zipOf(files));
+    // What workers read would count too.
+    await settled();
     const reads: string[] = [];
     service.host.s3.onOperation = ({ operation, key }) => {
       if (key?.startsWith(ARTIFACTS)) reads.push(operation);

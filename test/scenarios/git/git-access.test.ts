@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { ownWorld } from '../../harness/own-world.ts';
 import { type Answer, request } from '../../harness/service.ts';
+import { settled } from '../../harness/settled.ts';
 import type { Who } from '../../harness/world.ts';
 import { SECRET, seedCode } from '../repository/code-audience.ts';
 
@@ -169,6 +170,8 @@ test('Git paths that name no repository are 404', async () => {
 test('before the gateway forwards a request of somebody who is signed in, nothing of the project is read', async () => {
   const read: string[] = [];
   const path = '/owner/private-thing.git/info/refs';
+  // What workers read would count too.
+  await settled();
   service.host.dynamo.onOperation = ({ keys }) => void read.push(...keys);
   await service.host.invoke('git-authorizer', {
     methodArn: 'arn:aws:execute-api:local:000000000000:api/live/GET/any',
