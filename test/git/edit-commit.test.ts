@@ -296,6 +296,8 @@ describe('commits through the API', () => {
             parent: first.commit,
             actions: [{ action: 'create', path: `writers/${n}`, content: bytes(`${n}`) }],
             message: `writer ${n}`,
+            // As often as anybody tries, but for so long as it takes.
+            retry: { timeoutMs: 300_000 },
           }),
         ),
       ),
