@@ -10,6 +10,7 @@ import type { RefName } from '../../git/refname.ts';
 import type { GitRepository } from '../../git/repository.ts';
 import type { MergeRequestRecord, MergeVerdict } from '../../records/merge-requests.ts';
 import { TransactionRefused } from '../../store/errors.ts';
+import { readingAnew } from '../../store/table/read-once.ts';
 import type { ProjectAccess } from '../access/types.ts';
 import type { Actor } from '../actor.ts';
 import type { Deps } from '../deps.ts';
@@ -66,7 +67,8 @@ interface Before {
 export async function readMergeRef(deps: Deps, access: ProjectAccess, iid: number): Promise<Before> {
   const writes = [deps.store.mergeRequests.isThere({ projectId: access.project.id, iid })];
   const git = codeOf(deps, access, undefined, { writes, quiet: true });
-  return { git, written: await git.ref(mergeRef(iid)) };
+  // As a request reads that writes, though it is one that reads.
+  return { git, written: await readingAnew(() => git.ref(mergeRef(iid))) };
 }
 
 interface Tried {

@@ -1,10 +1,8 @@
 /** The packs of one repository and their derived files, as read by one request. */
 import type { DerivedFile, DerivedKind } from '../../git/ports.ts';
 import { Missing } from '../errors.ts';
-import { guardKey } from '../row-keys/repository.ts';
 import { type CataloguedPack, type Listing, listingOf, supersededOf } from './pack-list.ts';
 import type { RefSnapshots } from './ref-snapshot.ts';
-import { randomStripe } from './state.ts';
 
 export class PackListSnapshots {
   readonly #snapshots: RefSnapshots;
@@ -34,10 +32,7 @@ export class PackListSnapshots {
   async listing(): Promise<Listing> {
     const sure = this.#snapshots.epoch !== undefined;
     const [guard, listing] = await Promise.all([
-      this.#snapshots.guard ??
-        this.#snapshots.table
-          .get(guardKey(this.#snapshots.id, randomStripe()))
-          .then((item) => this.#snapshots.noteGuard(item)),
+      this.#snapshots.guard ?? this.#snapshots.besideGuard([]).then((read) => read.guard),
       listingOf(this.#snapshots.table, this.#snapshots.id),
     ]);
     if (guard.state === 'deleted') throw new Missing('repository');

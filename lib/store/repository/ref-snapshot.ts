@@ -3,7 +3,9 @@ import { ZERO_OID } from '../../git/oid.ts';
 import type { Ref, RefUpdate } from '../../git/ports.ts';
 import type { RefName } from '../../git/refname.ts';
 import { Missing } from '../errors.ts';
+import type { Key } from '../row-keys/key.ts';
 import { guardKey, refKey, refNamesKey } from '../row-keys/repository.ts';
+import { readsOnly } from '../table/read-once.ts';
 import type { Table } from '../table/table.ts';
 import type { Item } from '../table/write.ts';
 import { RefTable } from './ref-table.ts';
@@ -35,6 +37,12 @@ const namesOf = ({ names, heads = 0, tags = 0 }: Item, at: number): NamesVersion
   at,
 });
 
+interface RowsWithGuard {
+  readonly guard: Guard;
+  /** In the order of the keys. */
+  readonly rows: readonly (Item | undefined)[];
+}
+
 /** Maximum milliseconds for reading refs: much less than replaced tables are kept. */
 const MAX_READ_MS = 60_000;
 
@@ -46,6 +54,8 @@ export class RefSnapshots {
   guard: Guard | undefined;
   names: NamesVersion | undefined;
   readonly #seen = new Map<RefName, RefState>();
+  /** A read of the guard that has not been answered. */
+  #underWay: Promise<Guard> | undefined;
 
   constructor(table: Table, repositoryId: string) {
     this.table = table;
@@ -55,12 +65,12 @@ export class RefSnapshots {
   async read(names: readonly RefName[]): Promise<RefSnapshot> {
     for (let n = 0; ; n++) {
       const at = Date.now();
-      const [guardItem, version, ...rows] = await this.table.batchGet([
-        guardKey(this.id, randomStripe()),
-        refNamesKey(this.id),
+      const { guard, rows } = await this.withGuard([
         ...names.map((name) => refKey(this.id, name)),
+        // For creations.
+        ...(readsOnly() ? [] : [refNamesKey(this.id)]),
       ]);
-      const guard = this.noteGuard(guardItem);
+      const version = rows[names.length];
       if (version !== undefined) this.names = namesOf(version, at);
       const states = new Map<RefName, RefState>();
       const inRows = (i: number) => rows[i] !== undefined && rows[i]['table'] === guard.refTable;
@@ -68,7 +78,7 @@ export class RefSnapshots {
       // The guard may be older than the rows read with it: a row may belong to the next table.
       const doubtful = names.some((_, i) => !inRows(i) && (rows[i] !== undefined || guard.refTable !== ''));
       const [again, stored] = await Promise.all([
-        doubtful ? this.table.get(guardKey(this.id, randomStripe())) : guardItem,
+        doubtful ? this.table.get(guardKey(this.id, randomStripe())).then(guardOf) : guard,
         new RefTable(this.table, this.id, guard.refTable).named(elsewhere),
       ]);
       for (const [i, name] of names.entries()) {
@@ -78,7 +88,7 @@ export class RefSnapshots {
       }
       // A table is deleted an hour after it was replaced: after a slow read, read again.
       const late = Date.now() - at > MAX_READ_MS;
-      if (doubtful && n < 5 && (late || guardOf(again)?.refTable !== guard.refTable)) continue;
+      if (doubtful && n < 5 && (late || again?.refTable !== guard.refTable)) continue;
       for (const [name, stands] of states) this.#seen.set(name, stands);
       return { guard, states };
     }
@@ -103,6 +113,30 @@ export class RefSnapshots {
     const item = await this.table.get(refNamesKey(this.id));
     if (item === undefined) throw new Missing('repository');
     return namesOf(item, at);
+  }
+
+  /** Reads the guard and, with the same request, other rows. */
+  async withGuard(keys: readonly Key[]): Promise<RowsWithGuard> {
+    const reading = this.table.batchGet([guardKey(this.id, randomStripe()), ...keys]);
+    const guard = reading.then(([item]) => this.noteGuard(item));
+    this.#underWay = guard;
+    try {
+      return { guard: await guard, rows: (await reading).slice(1) };
+    } finally {
+      if (this.#underWay === guard) this.#underWay = undefined;
+    }
+  }
+
+  /**
+   * The same for a caller to whom it does not matter whether the guard is read before or after the rows: one read serves all
+   * that is asked for at the same time.
+   */
+  async besideGuard(keys: readonly Key[]): Promise<RowsWithGuard> {
+    // By then it is being read by whoever needs it with other rows.
+    await Promise.resolve();
+    if (this.#underWay === undefined) return this.withGuard(keys);
+    const [guard, rows] = await Promise.all([this.#underWay, this.table.batchGet(keys)]);
+    return { guard, rows };
   }
 
   noteGuard(item: Item | undefined): Guard {

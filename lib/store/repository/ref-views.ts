@@ -46,11 +46,8 @@ export class RefViews {
       .toSorted(compareText)[0]!;
     for (let n = 0; n < MAX_ATTEMPTS; n++) {
       if (n > 3) await sleep(Math.random() * 5 * n);
-      const [[guardItem, head], [before, ...rows]] = await Promise.all([
-        this.#snapshots.table.batchGet([
-          guardKey(this.#snapshots.id, randomStripe()),
-          headKey(this.#snapshots.id),
-        ]),
+      const [read, [before, ...rows]] = await Promise.all([
+        this.#snapshots.withGuard([headKey(this.#snapshots.id)]),
         collect(
           this.#snapshots.table.queryAll({
             partition,
@@ -60,7 +57,7 @@ export class RefViews {
           }),
         ),
       ]);
-      const guard = this.#snapshots.noteGuard(guardItem);
+      const { guard } = read;
       if (guard.state === 'deleted') throw new Missing('repository');
       const [guardAfter, after] = await this.#snapshots.table.batchGet([
         guardKey(this.#snapshots.id, randomStripe()),
@@ -68,7 +65,7 @@ export class RefViews {
       ]);
       if (after?.['multi'] !== before?.['multi'] || guardOf(guardAfter)?.refTable !== guard.refTable)
         continue;
-      return this.#viewOf(head!['target'] as RefName, guard, rows.toReversed());
+      return this.#viewOf(read.rows[0]!['target'] as RefName, guard, rows.toReversed());
     }
     throw new StoreUnavailable(false, new Error('the refs keep changing'));
   }
@@ -101,12 +98,12 @@ export class RefViews {
    * at an offset reads all rows, to know how many names come before it.
    */
   async page(query: RefPageQuery): Promise<RefPage> {
-    const { id, table } = this.#snapshots;
+    const { id } = this.#snapshots;
     for (let n = 0; n < MAX_ATTEMPTS; n++) {
       const rows = this.#pageRows(query);
       const first = rows.next().catch((error: Error) => error);
-      const [guardItem, names] = await table.batchGet([guardKey(id, randomStripe()), refNamesKey(id)]);
-      const guard = this.#snapshots.noteGuard(guardItem);
+      const read = await this.#snapshots.besideGuard([refNamesKey(id)]);
+      const [guard, names] = [read.guard, read.rows[0]];
       if (guard.state === 'deleted') throw new Missing('repository');
       const begun = await first;
       if (begun instanceof Error) throw begun;

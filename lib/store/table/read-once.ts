@@ -29,6 +29,9 @@ export const readingOnce = <T>(work: () => T): T => reads.run({ rows: new Map(),
 /** For work whose result outlives the request: it reads the records as they are now. */
 export const readingAnew = <T>(work: () => T): T => reads.exit(work);
 
+/** Whether the request changes nothing, as far as it has come. */
+export const readsOnly = (): boolean => reads.getStore()?.wrote === false;
+
 /** A row that the request has read before. */
 export function knownRow({ pk, sk }: Key): Row | undefined {
   return reads.getStore()?.rows.get(`${pk}\n${sk}`);

@@ -57,7 +57,7 @@ describe('a derived file', () => {
     const operations: string[] = [];
     yard.dynamo.onOperation = ({ operation }) => void operations.push(operation);
     expect(await readGraph(ground)).toEqual(content);
-    expect(operations.sort()).toEqual(['GetItem', 'Query']);
+    expect(operations.sort()).toEqual(['BatchGetItem', 'Query']);
   });
 
   test('replaces the previous one of its kind, which is deleted a day later; then no visit is scheduled', async () => {

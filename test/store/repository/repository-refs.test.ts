@@ -10,6 +10,7 @@ import type { RepositoryRefs } from '../../../lib/store/repository/refs-and-obje
 import { changeGuards, newRepository } from '../../../lib/store/repository/state.ts';
 import { projectKey } from '../../../lib/store/row-keys/projects.ts';
 import { refNamesKey } from '../../../lib/store/row-keys/repository.ts';
+import { readingOnce } from '../../../lib/store/table/read-once.ts';
 import { compareText } from '../../../lib/store/table/text-order.ts';
 import { measured, openTestStore, type TestStore } from '../table/store-fixture.ts';
 
@@ -186,6 +187,58 @@ describe('compare-and-swap', () => {
     await repository.get([ref('main')]);
     const warm = await measured(opened, () => repository.compareAndSwap([move('main', 2, 3)]));
     expect(warm.requests).toBe(1);
+  });
+
+  /** How often rows of a kind are read. */
+  const readsOf = (kind: string) =>
+    opened.operations.flatMap(({ keys }) => keys).filter((key) => key.includes(`/${kind}`)).length;
+
+  test('what is asked for at once reads the guard once', async () => {
+    const id = await fresh();
+    await open(id).compareAndSwap([create('main', 1)]);
+    const repository = opened.store.repositories.open(id, ref('main'));
+    opened.reset();
+    const [packs, { head }] = await Promise.all([repository.listPacks(), repository.headRef()]);
+    expect([packs, head?.oid]).toEqual([[], oid(1)]);
+    expect(readsOf('GUARD')).toBe(1);
+    const alone = open(id);
+    opened.reset();
+    await alone.listPacks();
+    await alone.get([ref('main')]);
+    expect(readsOf('GUARD')).toBe(2);
+  });
+
+  test('a deleted repository is missing for all that share the read of its guard', async () => {
+    const id = await fresh();
+    await opened.store.table.transact(changeGuards(id, { state: 'deleted' }));
+    const repository = open(id);
+    const asked = [
+      repository.get([ref('main')]),
+      repository.listPacks(),
+      repository.page({ space: 'heads', limit: 1 }),
+    ];
+    const [, packs, page] = await Promise.allSettled(asked);
+    for (const each of [packs, page]) expect(each).toMatchObject({ reason: expect.any(Missing) });
+  });
+
+  test('a request that changes nothing does not read the version of the names, until it creates one after all', async () => {
+    const id = await fresh();
+    await open(id).compareAndSwap([create('main', 1)]);
+    await readingOnce(async () => {
+      const repository = open(id);
+      opened.reset();
+      await repository.get([ref('main')]);
+      expect(readsOf('REFNAMES')).toBe(0);
+      await repository.compareAndSwap([create('topic', 2)]);
+    });
+    expect(await refsOf(id)).toEqual({ main: 1, topic: 2 });
+    await expect(
+      readingOnce(async () => {
+        const repository = open(id);
+        await repository.get([ref('main')]);
+        return rejections(repository.compareAndSwap([create('topic/below', 3)]));
+      }),
+    ).resolves.toEqual([['topic/below', 'prefix-conflict']]);
   });
 
   test('relies on earlier reads only where the transaction confirms them', async () => {
