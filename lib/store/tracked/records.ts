@@ -24,6 +24,7 @@ import type { Key } from '../row-keys/key.ts';
 import { TRACKED_WORDS } from '../row-keys/tracked.ts';
 import type { Counters } from '../table/counters.ts';
 import { deletePage } from '../table/delete-page.ts';
+import { getClose } from '../table/get-close.ts';
 import { type Table, TRANSACTION_ITEMS } from '../table/table.ts';
 import { ABSENT, type Check, type Delete, type Item, PRESENT, type Put, type Write } from '../table/write.ts';
 import type { Row, Surroundings, TrackedKind } from './kind.ts';
@@ -131,7 +132,7 @@ export class TrackedRecords<R extends TrackedRecord, Facet extends string, Class
   /** Returns the records in the order requested; undefined for deleted ones. */
   async getMany(addresses: readonly TrackedAddress[]): Promise<(R | undefined)[]> {
     const keys = addresses.map((address) => this.kind.keys.record(address));
-    const items = await this.table.batchGet(keys, { only: [...this.kind.fields, 'obsolete'] });
+    const items = await getClose(this.table, keys, [...this.kind.fields, 'obsolete']);
     return items.map((item) => fromItem<R>(item));
   }
 
