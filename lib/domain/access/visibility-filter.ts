@@ -50,17 +50,15 @@ const FEW = 50;
 
 /** What the index shows of a user. Read at once, beside a list's own first trip. */
 class ListedMemberships {
-  readonly #members: Readonly<
-    Record<MemberSource['kind'], Promise<ReadonlyMap<number, unknown> | undefined>>
-  >;
+  readonly #members: Readonly<Record<MemberSource['kind'], Promise<ReadonlySet<number> | undefined>>>;
   /** Their owner needs no membership of them. */
   readonly #owned: Promise<ReadonlySet<number> | undefined>;
 
   constructor({ store }: Deps, userId: number, kind: MemberSource['kind']) {
     const inProjects = kind === 'project';
     this.#members = {
-      project: inProjects ? store.members.fewOfUser(userId, 'project', FEW) : Promise.resolve(undefined),
-      group: store.members.fewOfUser(userId, 'group', FEW),
+      project: inProjects ? store.members.fewWithUser(userId, 'project', FEW) : Promise.resolve(undefined),
+      group: store.members.fewWithUser(userId, 'group', FEW),
     };
     this.#owned = inProjects ? store.projects.fewOwnedBy(userId) : Promise.resolve(undefined);
     // A list that ends before it needs them does not wait for them.

@@ -311,10 +311,19 @@ export class Members {
   async fewOfUser(
     userId: number,
     kind: MemberSource['kind'],
-    few?: number,
   ): Promise<ReadonlyMap<number, AccessLevel> | undefined> {
-    const rows = await fewOfUser(this.#table, userId, ROW[kind], few);
+    const rows = await fewOfUser(this.#table, userId, ROW[kind], { show: ['accessLevel'] });
     return rows && new Map(rows.map((row) => [idOf(row['what'] as string), levelOf(row)]));
+  }
+
+  /** Where a user is a member, in the same way; undefined where that is in more than `few`. */
+  async fewWithUser(
+    userId: number,
+    kind: MemberSource['kind'],
+    few: number,
+  ): Promise<ReadonlySet<number> | undefined> {
+    const rows = await fewOfUser(this.#table, userId, ROW[kind], { few });
+    return rows && new Set(rows.map(({ what }) => idOf(what as string)));
   }
 
   /** Direct members by user id. */

@@ -47,22 +47,25 @@ export const idsOfUser = (table: Table, userId: number, row: 'OWN' | 'STAR' | 'M
 
 /** As many rows are read in one request. */
 const FEW = 200;
-/** What is asked of them; names and times of so many would be most of an answer. */
-const SHOWN_OF_FEW = ['what', 'accessLevel', 'expiresAt'];
+/** As {@link hasExpired} says: whether they have is not asked of them. */
+const UNEXPIRED = 'NOT attribute_type(#expiresAt, :string) OR #expiresAt > :today';
 
 /**
  * The rows of a kind that a user has, as the index shows them, without expired memberships; undefined where there are more
  * than `few`. One request.
+ * @param options.show what is asked of them beside their keys: names and times of so many would be most of an answer
  */
 export async function fewOfUser(
   table: Table,
   userId: number,
   row: string,
-  few = FEW,
+  { few = FEW, show = [] }: { readonly few?: number; readonly show?: readonly string[] } = {},
 ): Promise<readonly Item[] | undefined> {
   const where = { index: 'byUser', partition: userPartition(userId), prefix: `${row}#` } as const;
-  const { items, next } = await table.query({ ...where, limit: few, only: SHOWN_OF_FEW });
-  return next === undefined ? items.filter((item) => !hasExpired(item)) : undefined;
+  const values = { string: 'S', today: new Date().toISOString().slice(0, 10) };
+  const unexpired = { where: UNEXPIRED, values, only: ['what', ...show] };
+  const { items, next } = await table.query({ ...where, limit: few, ...unexpired });
+  return next === undefined ? items : undefined;
 }
 
 /** Ids of an index partition that is sorted by padded ids. */

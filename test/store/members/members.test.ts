@@ -72,7 +72,18 @@ test('an expired membership counts as deleted everywhere, and can be replaced by
   const rows = [];
   for await (const row of members().ofUser(guest.id)) rows.push(row);
   expect(rows).toEqual([]);
+  const few = () =>
+    Promise.all([
+      members().fewOfUser(guest.id, 'project'),
+      members().fewWithUser(guest.id, 'project', 50),
+      members().fewWithUser(guest.id, 'project', 1),
+    ]);
+  expect(await few()).toEqual([new Map(), new Set(), undefined]);
   await members().add(member(guest.id, 20));
+  expect(await few()).toEqual([new Map([[project.id, 20]]), new Set([project.id]), undefined]);
+  await members().change(of(project), guest.id, { accessLevel: 20, expiresAt: '2999-01-01' });
+  expect(await few()).toEqual([new Map([[project.id, 20]]), new Set([project.id]), undefined]);
+  await members().change(of(project), guest.id, { accessLevel: 20, expiresAt: null });
   expect(await members().get(of(project), guest.id)).toMatchObject({ accessLevel: 20, expiresAt: null });
   for await (const row of members().ofUser(guest.id)) rows.push(row);
   expect(rows).toEqual([{ source: of(project), accessLevel: 20 }]);
