@@ -171,6 +171,17 @@ export interface MergeRequestRecord extends MergeRequestFields {
   readonly version: number;
 }
 
+/** Fields that lists neither show nor filter by. */
+export const UNLISTED_FIELDS = [
+  ...(['check', 'closes', 'contextCommits', 'firstDeployedAt'] as const),
+  ...(['lastEdited', 'mergeError', 'updatedById', 'version'] as const),
+] as const;
+
+/** A merge request in a list: of its latest version the head alone. */
+export type ListedMergeRequest = Omit<MergeRequestRecord, (typeof UNLISTED_FIELDS)[number] | 'diff'> & {
+  readonly diff: Pick<DiffVersion, 'headSha'>;
+};
+
 /** Where a merge request is stored. */
 export interface MergeRequestAddress {
   readonly projectId: number;

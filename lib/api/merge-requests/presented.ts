@@ -5,7 +5,11 @@ import { isFirstContribution } from '../../domain/merge-requests/first-contribut
 import type { MergeRequestScope } from '../../domain/merge-requests/list.ts';
 import { listedStatuses } from '../../domain/merge-requests/listed-status.ts';
 import { detailedMergeStatus, hasConflicts, mergeStatus } from '../../domain/merge-requests/merge-status.ts';
-import { type FoundMergeRequest, shownMergeRequests } from '../../domain/merge-requests/related.ts';
+import {
+  type FoundMergeRequest,
+  type ListedFound,
+  shownMergeRequests,
+} from '../../domain/merge-requests/related.ts';
 import { isSubscribed } from '../../domain/notes/subscriptions.ts';
 import { branchProtection } from '../../domain/refs/protection.ts';
 import { pipelineBasic } from '../commits/present.ts';
@@ -19,7 +23,7 @@ import { countOfFiles, presentMergeRequest, presentSimple, type ShownStatus } fr
 /** Merge requests as lists show them, in their order. @throws 413 when their descriptions are too long together */
 export async function presentedMergeRequests(
   deps: ApiDeps,
-  found: readonly FoundMergeRequest[],
+  found: readonly ListedFound[],
   baseUrl: string,
   askedIn: AskedIn,
   options: {
@@ -43,11 +47,7 @@ export async function presentedMergeRequests(
 }
 
 /** The same with few fields. */
-export async function simpleMergeRequests(
-  deps: ApiDeps,
-  found: readonly FoundMergeRequest[],
-  baseUrl: string,
-) {
+export async function simpleMergeRequests(deps: ApiDeps, found: readonly ListedFound[], baseUrl: string) {
   return (await shownMergeRequests(deps, found)).map((shown) => presentSimple(shown, baseUrl));
 }
 

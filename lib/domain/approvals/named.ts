@@ -1,7 +1,7 @@
 /** Whom the rules in force, those of code owners too, name as approvers of merge requests. */
 
 import type { ApprovalRule, ApprovalRules } from '../../records/approvals.ts';
-import type { MergeRequestRecord } from '../../records/merge-requests.ts';
+import type { ListedMergeRequest } from '../../records/merge-requests.ts';
 import type { BranchRule } from '../../records/refs.ts';
 import type { ProjectAccess } from '../access/types.ts';
 import type { Actor } from '../actor.ts';
@@ -24,7 +24,7 @@ export function approversNamed(
   actor: Actor,
   wanted: Choice<readonly number[]>,
   accessOf: (projectId: number) => ProjectAccess | undefined,
-): (records: readonly MergeRequestRecord[]) => Promise<boolean[]> {
+): (records: readonly ListedMergeRequest[]) => Promise<boolean[]> {
   const projects = new Map<number, RuledProject>();
   /** Of each group that is seen, those of the wanted who are members. */
   const groups = new Map<number, ReadonlySet<number>>();
@@ -73,7 +73,7 @@ class RuledProject {
 
   async inForce(
     access: ProjectAccess,
-    { targetBranch }: MergeRequestRecord,
+    { targetBranch }: ListedMergeRequest,
     ownRules: readonly ApprovalRule[],
   ): Promise<readonly ApprovalRule[]> {
     const { rules, projectId } = this.#rules;

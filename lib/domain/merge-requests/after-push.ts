@@ -6,7 +6,11 @@
 import type { CommitNode } from '../../git/history/commit-node.ts';
 import { type Oid, ZERO_OID } from '../../git/oid.ts';
 import { type RefName, shortName } from '../../git/refname.ts';
-import type { MergeRequestAddress, MergeRequestRecord } from '../../records/merge-requests.ts';
+import type {
+  ListedMergeRequest,
+  MergeRequestAddress,
+  MergeRequestRecord,
+} from '../../records/merge-requests.ts';
 import { rangesOfCommit } from '../../store/merge-requests/kind.ts';
 import type { PushedBranch, Writer } from '../../store/notes/mentions.ts';
 import { can } from '../access/permissions.ts';
@@ -120,7 +124,7 @@ async function markMerged(
   const isNew = new Set<string>(commits.map(({ oid }) => oid));
   for (const record of newest.filter(({ diff }) => !isNew.has(diff.headSha)).slice(0, MAX_CHECKED))
     await askForCheck(deps, record, branch.to as Oid);
-  const mark = async (record: MergeRequestRecord) => {
+  const mark = async (record: ListedMergeRequest) => {
     const { headSha } = record.diff;
     const mergeCommit = commits.find(({ parentIds }) => parentIds.slice(1).includes(headSha as Oid));
     await markOne(deps, actor, access, record, mergeCommit?.oid ?? null);
@@ -166,7 +170,7 @@ async function markOne(
   deps: Deps,
   actor: Extract<Actor, { kind: 'user' }>,
   access: ProjectAccess,
-  { iid, diff, targetBranch }: MergeRequestRecord,
+  { iid, diff, targetBranch }: ListedMergeRequest,
   mergeCommitSha: Oid | null,
 ): Promise<void> {
   const at = deps.now().toISOString();

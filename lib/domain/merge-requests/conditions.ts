@@ -2,7 +2,7 @@
 
 import { awardedName } from '../../records/award-emoji.ts';
 import type { LabelRecord } from '../../records/labels.ts';
-import { isDraft, type MergeRequestRecord, type MergeRequestState } from '../../records/merge-requests.ts';
+import { isDraft, type ListedMergeRequest, type MergeRequestState } from '../../records/merge-requests.ts';
 import type { MilestoneRecord } from '../../records/milestones.ts';
 import { wordsOfMergeRequest } from '../../store/merge-requests/kind.ts';
 import { hasTerms, type Terms } from '../../store/search/words.ts';
@@ -66,7 +66,7 @@ export interface Deployed {
 }
 
 /** Decides for a batch of records. */
-export type Matcher = (records: readonly MergeRequestRecord[]) => Promise<boolean[]>;
+export type Matcher<R = ListedMergeRequest> = (records: readonly R[]) => Promise<boolean[]>;
 
 interface Related {
   readonly labels: ReadonlyMap<number, LabelRecord>;
@@ -76,7 +76,7 @@ interface Related {
   readonly now: Date;
 }
 
-type Condition = (record: MergeRequestRecord, related: Related) => boolean;
+type Condition = (record: ListedMergeRequest, related: Related) => boolean;
 
 /** Returns what decides for batches of records whether a filter holds. Related records are read where it asks for them. */
 export function matcherOf(
@@ -209,7 +209,7 @@ function selected({
 
 async function reactionsOf(
   { store }: Deps,
-  records: readonly MergeRequestRecord[],
+  records: readonly ListedMergeRequest[],
   userId: number,
 ): Promise<Map<number, readonly string[]>> {
   const awardable = records.map(({ projectId, id }) => ({
@@ -221,7 +221,7 @@ async function reactionsOf(
 }
 
 /** The commit that brought a merged one to its target. */
-export const landingOf = ({ mergeCommitSha, squashCommitSha, diff }: MergeRequestRecord): string =>
+export const landingOf = ({ mergeCommitSha, squashCommitSha, diff }: ListedMergeRequest): string =>
   mergeCommitSha ?? squashCommitSha ?? diff.headSha;
 
 /** A selection for each single value of one. */

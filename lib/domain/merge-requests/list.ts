@@ -2,11 +2,13 @@
 
 import { awardedName, EMOJI_NAME } from '../../records/award-emoji.ts';
 import {
+  type ListedMergeRequest,
   MERGE_REQUEST_STATES,
   type MergeRequestRecord,
   type MergeRequestState,
 } from '../../records/merge-requests.ts';
 import {
+  LISTED_FIELDS,
   mergeRequestRanges as rangesIn,
   rangesOfCommit,
   rangesOfLong,
@@ -27,7 +29,7 @@ import { type AskedPage, pageByCursor } from '../page-by-cursor.ts';
 import { withMe } from '../tracked/conditions.ts';
 import { type ListScope, scopeId } from '../tracked/related.ts';
 import { type Deployed, landingOf, type Matcher, type MergeRequestFilter, matcherOf } from './conditions.ts';
-import type { FoundMergeRequest } from './related.ts';
+import type { FoundMergeRequest, ListedFound } from './related.ts';
 import { withCommit } from './with-commit.ts';
 
 export const MERGE_REQUEST_ORDERS = ['created_at', 'updated_at', 'title'] as const;
@@ -48,20 +50,43 @@ export interface MergeRequestListInput extends MergeRequestFilter {
 /** Filters whose conditions the ranges make true, if they are among the sources. */
 type Covered = Set<keyof MergeRequestFilter>;
 
+export type MergeRequestPage = PageRequest &
+  AskedPage & {
+    readonly order: MergeRequestOrder;
+    readonly direction: 'asc' | 'desc';
+  };
+
+type Listed<M> = Page<M> & { readonly next?: string };
+
 /**
  * @param page a cursor, that of the page before, goes with the order of creation only
  * @throws 401 where the caller's own are asked for without a caller; 400 for a cursor of another list
  */
-export async function listMergeRequests(
+export const listMergeRequests = (
   deps: Deps,
   actor: Actor,
   input: MergeRequestListInput,
-  page: PageRequest &
-    AskedPage & {
-      readonly order: MergeRequestOrder;
-      readonly direction: 'asc' | 'desc';
-    },
-): Promise<Page<FoundMergeRequest> & { readonly next?: string }> {
+  page: MergeRequestPage,
+): Promise<Listed<ListedFound>> =>
+  // What tells whether it has a commit is not among what lists show.
+  listed(deps, actor, input, page, input.commitSha === undefined ? LISTED_FIELDS : undefined);
+
+/** The same, with all that is stored of each. */
+export const listWholeMergeRequests = (
+  deps: Deps,
+  actor: Actor,
+  input: MergeRequestListInput,
+  page: MergeRequestPage,
+): Promise<Listed<FoundMergeRequest>> => listed(deps, actor, input, page);
+
+/** @param only names of the fields that are read; absent: all */
+async function listed(
+  deps: Deps,
+  actor: Actor,
+  input: MergeRequestListInput,
+  page: MergeRequestPage,
+  only?: readonly string[],
+): Promise<Listed<FoundMergeRequest>> {
   const { scope, ...filter } = input;
   const { order, direction } = page;
   const accesses: Accesses = new Map();
@@ -78,10 +103,11 @@ export async function listMergeRequests(
       ...(page.count === undefined ? {} : { count: page.count }),
       direction,
       ...after,
+      ...(only === undefined ? {} : { only }),
       ...(isInOrder
         ? {}
         : {
-            sortBy: async (records: readonly MergeRequestRecord[]) =>
+            sortBy: async (records: readonly ListedMergeRequest[]) =>
               records.map((record) => (order === 'title' ? record.title.toLowerCase() : record.updatedAt)),
           }),
     });
@@ -185,7 +211,7 @@ async function plan(
 
 /** What all of them hold for; each is asked about what those before it have left. */
 const inTurn =
-  (matchers: readonly Matcher[]): Matcher =>
+  (matchers: readonly Matcher<MergeRequestRecord>[]): Matcher<MergeRequestRecord> =>
   async (records) => {
     let left = records.map((record, i) => ({ record, i }));
     for (const matches of matchers) {

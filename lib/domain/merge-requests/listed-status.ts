@@ -1,11 +1,10 @@
 /** What lists tell about merging: what is known of the heads as they are now. A worker checks where that is asked for. */
 
 import type { Oid } from '../../git/oid.ts';
-import { branchRef } from '../../git/refname.ts';
-import type { ProjectRecord } from '../../records/projects.ts';
+import { branchRef, type RefName } from '../../git/refname.ts';
 import { mapLimit } from '../../store/table/map-limit.ts';
 import type { Deps } from '../deps.ts';
-import { openRepository } from '../repository/open.ts';
+import { isImporting } from '../repository/import-state.ts';
 import { mergeSettingsOf } from './merge-settings.ts';
 import {
   currentVerdict,
@@ -17,7 +16,7 @@ import {
   mergeStatus,
 } from './merge-status.ts';
 import { askForCheck } from './mergeability.ts';
-import type { FoundMergeRequest } from './related.ts';
+import type { ListedFound } from './related.ts';
 
 export interface ListedStatus {
   readonly status: MergeStatus;
@@ -26,37 +25,31 @@ export interface ListedStatus {
 }
 
 /**
- * Reads the target branches of all: one batch for each project.
+ * Reads the target branches of all in one batch.
  * @param recheck lets a worker check those that nothing is known of
  */
 export async function listedStatuses(
   deps: Deps,
-  found: readonly FoundMergeRequest[],
+  found: readonly ListedFound[],
   recheck = false,
 ): Promise<ListedStatus[]> {
   const unmerged = found.filter(({ mergeRequest }) => mergeRequest.state !== 'merged');
-  const byProject = Map.groupBy(unmerged, ({ access }) => access.project.id);
-  const tips = new Map<string, Oid>();
-  await Promise.all(
-    [...byProject.values()].map(async (group) => {
-      const branches = group.map(({ mergeRequest }) => mergeRequest.targetBranch);
-      await readTips(deps, group[0]!.access.project, [...new Set(branches)], tips);
-    }),
-  );
-  const unknown = unmerged.flatMap(({ mergeRequest: record, access: { project } }) => {
-    const targetSha = tips.get(`${project.id} ${record.targetBranch}`);
+  const tipOf = await targetTips(deps, unmerged);
+  const unknown = unmerged.flatMap((each) => {
+    const { mergeRequest: record } = each;
+    const targetSha = tipOf(each);
     const isKnown = targetSha === undefined || currentVerdict({ record, targetSha }) !== undefined;
     return isKnown ? [] : [{ record, targetSha }];
   });
   const asked = new Set(recheck ? unknown.map(({ record }) => record.id) : []);
   if (recheck)
     await mapLimit(CHECKS_AT_ONCE, unknown, ({ record, targetSha }) => askForCheck(deps, record, targetSha));
-  return found.map(({ mergeRequest: record, access: { project } }) => {
-    const targetSha = tips.get(`${project.id} ${record.targetBranch}`);
+  return found.map((each) => {
+    const { mergeRequest: record, access } = each;
     const situation = {
       record,
-      settings: mergeSettingsOf(project),
-      targetSha,
+      settings: mergeSettingsOf(access.project),
+      targetSha: tipOf(each),
       sourceExists: true,
       rebasing: isRebasing(record, deps.now()),
       pipeline: undefined,
@@ -76,17 +69,22 @@ export async function listedStatuses(
 /** Checks asked for at the same time: each is a write. */
 const CHECKS_AT_ONCE = 10;
 
-async function readTips(
+/** @returns what the target branch of each points to; undefined: it is gone, or its project is being imported */
+async function targetTips(
   deps: Deps,
-  project: ProjectRecord,
-  branches: readonly string[],
-  tips: Map<string, Oid>,
-): Promise<void> {
-  const names = branches.flatMap((branch) => branchRef(branch) ?? []);
-  const refs = await openRepository(deps, project).refs.get(names);
-  for (const branch of branches) {
-    const name = branchRef(branch);
-    const tip = name && refs.get(name)?.oid;
-    if (tip !== undefined) tips.set(`${project.id} ${branch}`, tip);
+  found: readonly ListedFound[],
+): Promise<(one: ListedFound) => Oid | undefined> {
+  const names = new Map<string, Set<RefName>>();
+  for (const { mergeRequest, access } of found) {
+    const name = branchRef(mergeRequest.targetBranch);
+    if (name === undefined || isImporting(access.project)) continue;
+    const { repositoryId } = access.project;
+    names.set(repositoryId, (names.get(repositoryId) ?? new Set()).add(name));
   }
+  const asked = [...names].map(([repositoryId, of]) => ({ repositoryId, names: [...of] }));
+  const tips = await deps.store.repositories.tips(asked);
+  return ({ mergeRequest, access }) => {
+    const name = branchRef(mergeRequest.targetBranch);
+    return name && tips.get(access.project.repositoryId)?.get(name);
+  };
 }

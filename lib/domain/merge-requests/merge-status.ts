@@ -1,4 +1,4 @@
-import { isDraft, type MergeRequestRecord, type MergeVerdict } from '../../records/merge-requests.ts';
+import { isDraft, type ListedMergeRequest, type MergeVerdict } from '../../records/merge-requests.ts';
 import { type CiStatus, isActiveStatus } from '../../records/pipelines.ts';
 import { conflict, notAcceptable, notAllowed, unauthorized } from '../errors.ts';
 import type { MergeSettings } from './merge-settings.ts';
@@ -26,12 +26,12 @@ export type DetailedMergeStatus =
 const LEASE_MS = 30 * 60_000;
 
 /** Whether a worker may be about to rebase the source branch. */
-export const isRebasing = ({ rebase }: Pick<MergeRequestRecord, 'rebase'>, now: Date): boolean =>
+export const isRebasing = ({ rebase }: Pick<ListedMergeRequest, 'rebase'>, now: Date): boolean =>
   rebase !== null && now.getTime() - Date.parse(rebase.at) < LEASE_MS;
 
 /** What decides whether a merge request can be merged. */
 export interface MergeSituation {
-  readonly record: Pick<MergeRequestRecord, 'state' | 'title' | 'diff' | 'verdict' | 'unresolvedCount'>;
+  readonly record: Pick<ListedMergeRequest, 'state' | 'title' | 'diff' | 'verdict' | 'unresolvedCount'>;
   /** A worker may be about to move the source branch. */
   readonly rebasing: boolean;
   readonly settings: Pick<
@@ -55,7 +55,7 @@ export function currentVerdict({
   record,
   targetSha,
 }: Pick<MergeSituation, 'targetSha'> & {
-  readonly record: Pick<MergeRequestRecord, 'diff' | 'verdict'>;
+  readonly record: Pick<ListedMergeRequest, 'diff' | 'verdict'>;
 }): MergeVerdict | undefined {
   const { diff, verdict } = record;
   const holds = verdict !== null && verdict.headSha === diff.headSha && verdict.targetSha === targetSha;
@@ -64,7 +64,7 @@ export function currentVerdict({
 
 export function mergeStatus(
   situation: Pick<MergeSituation, 'targetSha' | 'checking'> & {
-    readonly record: Pick<MergeRequestRecord, 'state' | 'diff' | 'verdict'>;
+    readonly record: Pick<ListedMergeRequest, 'state' | 'diff' | 'verdict'>;
   },
 ): MergeStatus {
   const { record, targetSha, checking } = situation;

@@ -6,7 +6,12 @@ import { ObjectMissing } from '../../git/objects.ts';
 import type { Oid } from '../../git/oid.ts';
 import { branchRef } from '../../git/refname.ts';
 import { decodePath } from '../../git/tree/path.ts';
-import { MAX_CONFLICTS, type MergeRequestRecord, type MergeVerdict } from '../../records/merge-requests.ts';
+import {
+  type ListedMergeRequest,
+  MAX_CONFLICTS,
+  type MergeRequestRecord,
+  type MergeVerdict,
+} from '../../records/merge-requests.ts';
 import type { PipelineRecord } from '../../records/pipelines.ts';
 import { checkMessage } from '../../store/merge-requests/merge-requests.ts';
 import type { OutboxMessage } from '../../store/outbox/outbox.ts';
@@ -150,7 +155,7 @@ export async function verdictOf(
 }
 
 /** Lets a worker check a merge request, once for the same heads. */
-export async function askForCheck(deps: Deps, record: MergeRequestRecord, targetSha: Oid): Promise<void> {
+export async function askForCheck(deps: Deps, record: ListedMergeRequest, targetSha: Oid): Promise<void> {
   const now = deps.now();
   await deps.store.mergeRequests.requestCheck(
     record,

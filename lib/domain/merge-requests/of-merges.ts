@@ -5,7 +5,7 @@ import type { ProjectAccess } from '../access/types.ts';
 import type { Actor } from '../actor.ts';
 import type { NamedMergeRequest } from '../commits/pick.ts';
 import type { Deps } from '../deps.ts';
-import { listMergeRequests } from './list.ts';
+import { listWholeMergeRequests } from './list.ts';
 import { MAX_NAMED_COMMITS } from './messages.ts';
 import { proposedCommits } from './proposed.ts';
 
@@ -27,7 +27,7 @@ export async function mergeRequestOfMerge(
     direction: 'desc',
     count: false,
   } as const;
-  const { items } = await listMergeRequests(deps, actor, input, page);
+  const { items } = await listWholeMergeRequests(deps, actor, input, page);
   const found = items.find(({ mergeRequest }) => mergeRequest.mergeCommitSha === merge);
   if (found === undefined) return undefined;
   const { iid, diff } = found.mergeRequest;

@@ -2,7 +2,7 @@
 
 import { byId } from '../../records/by-id.ts';
 import type { LabelRecord } from '../../records/labels.ts';
-import type { MergeRequestRecord } from '../../records/merge-requests.ts';
+import type { ListedMergeRequest, MergeRequestRecord } from '../../records/merge-requests.ts';
 import type { MilestoneRecord } from '../../records/milestones.ts';
 import type { UserRecord } from '../../records/users.ts';
 import { compareText } from '../../store/table/text-order.ts';
@@ -18,7 +18,13 @@ export interface FoundMergeRequest {
   readonly access: ProjectAccess;
 }
 
-export interface ShownMergeRequest extends FoundMergeRequest {
+/** The same as lists have it. */
+export interface ListedFound {
+  readonly mergeRequest: ListedMergeRequest;
+  readonly access: ProjectAccess;
+}
+
+export interface ShownMergeRequest extends ListedFound {
   readonly description: string | null;
   /** Undefined: the account is deleted. */
   readonly author: UserRecord | undefined;
@@ -37,7 +43,7 @@ export interface ShownMergeRequest extends FoundMergeRequest {
 /** @throws 413 when the descriptions are too long together */
 export async function shownMergeRequests(
   deps: Deps,
-  found: readonly FoundMergeRequest[],
+  found: readonly ListedFound[],
 ): Promise<ShownMergeRequest[]> {
   const records = found.map(({ mergeRequest }) => mergeRequest);
   const ids = records.flatMap(({ author, assigneeIds, reviewerIds, closedById, mergedById, autoMerge }) =>

@@ -18,7 +18,7 @@ export function withCommit(
   deps: Deps,
   access: ProjectAccess,
   sha: string,
-): { readonly matches: Matcher; readonly isCut: () => boolean } {
+): { readonly matches: Matcher<MergeRequestRecord>; readonly isCut: () => boolean } {
   let left = MAX_LONG;
   let cut = false;
   return {

@@ -14,7 +14,7 @@ import { type IssueListInput, type IssueScope, listIssues } from '../issues/list
 import type { FoundIssue } from '../issues/related.ts';
 import { listMembers } from '../members/list.ts';
 import { listMergeRequests, type MergeRequestListInput } from '../merge-requests/list.ts';
-import type { FoundMergeRequest } from '../merge-requests/related.ts';
+import type { ListedFound } from '../merge-requests/related.ts';
 import { listProjects } from '../projects/projects.ts';
 import { listUsers, seesAll } from '../users/users.ts';
 
@@ -93,7 +93,7 @@ export async function searchMergeRequests(
   actor: Actor,
   { term, direction, ...page }: Searched,
   within: Pick<MergeRequestListInput, 'state' | 'scope'>,
-): Promise<Page<FoundMergeRequest>> {
+): Promise<Page<ListedFound>> {
   demandTerm(term);
   const terms = termsOf(term, '!');
   if (terms.words.length === 0 && terms.number === undefined) return { items: [], total: 0, more: false };

@@ -9,6 +9,7 @@ import {
   MERGE_REQUEST_STATES,
   type MergeRequestRecord,
   type MergeRequestState,
+  UNLISTED_FIELDS,
 } from '../../records/merge-requests.ts';
 import { beginningOfText } from '../../records/texts.ts';
 import { removeNotesMessage } from '../notes/notes.ts';
@@ -83,6 +84,14 @@ const FIELDS = fieldsOf<MergeRequestRecord>({
   firstDeployedAt: true,
   unresolvedCount: true,
 });
+
+const UNLISTED: ReadonlySet<string> = new Set([...UNLISTED_FIELDS, 'diff']);
+
+/** What is read of those in lists. */
+export const LISTED_FIELDS: readonly string[] = [
+  ...FIELDS.filter((name) => !UNLISTED.has(name)),
+  'diff.headSha',
+];
 
 /** The words that a search finds a merge request by. */
 export const wordsOfMergeRequest = ({

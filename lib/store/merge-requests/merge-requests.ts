@@ -259,7 +259,7 @@ export class MergeRequests extends TrackedRecords<MergeRequestRecord, MergeReque
    * @param before ISO 8601: one that was told earlier is told again
    * @returns whether it was told
    */
-  async requestCheck(record: MergeRequestRecord, check: RequestedCheck, before: string): Promise<boolean> {
+  async requestCheck(record: MergeRequestAddress, check: RequestedCheck, before: string): Promise<boolean> {
     const other = '#check.#headSha <> :headSha OR #check.#targetSha <> :targetSha OR #check.#at < :before';
     const wanted = {
       update: mergeRequestKeys.record(record),

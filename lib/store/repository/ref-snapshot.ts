@@ -22,6 +22,16 @@ export interface RefSnapshot {
   readonly states: ReadonlyMap<RefName, RefState>;
 }
 
+/** A guard, and in one batch with it the rows of names, in their order. */
+interface ReadRows {
+  /** When the read began, in milliseconds since 1970. */
+  readonly at: number;
+  readonly guard: Guard;
+  /** Of the ref names, if it was read. */
+  readonly version?: Item | undefined;
+  readonly rows: readonly (Item | undefined)[];
+}
+
 /** The version of the ref names, read before the refs it is used for. */
 export interface NamesVersion {
   readonly version: number;
@@ -62,15 +72,10 @@ export class RefSnapshots {
     this.id = repositoryId;
   }
 
-  async read(names: readonly RefName[]): Promise<RefSnapshot> {
-    for (let n = 0; ; n++) {
-      const at = Date.now();
-      const { guard, rows } = await this.withGuard([
-        ...names.map((name) => refKey(this.id, name)),
-        // For creations.
-        ...(readsOnly() ? [] : [refNamesKey(this.id)]),
-      ]);
-      const version = rows[names.length];
+  /** @param begun what the caller has read of these names already */
+  async read(names: readonly RefName[], begun?: ReadRows): Promise<RefSnapshot> {
+    for (let n = 0, first = begun; ; n++, first = undefined) {
+      const { at, guard, version, rows } = first ?? (await this.#rowsOf(names));
       if (version !== undefined) this.names = namesOf(version, at);
       const states = new Map<RefName, RefState>();
       const inRows = (i: number) => rows[i] !== undefined && rows[i]['table'] === guard.refTable;
@@ -92,6 +97,16 @@ export class RefSnapshots {
       for (const [name, stands] of states) this.#seen.set(name, stands);
       return { guard, states };
     }
+  }
+
+  async #rowsOf(names: readonly RefName[]): Promise<ReadRows> {
+    const at = Date.now();
+    const { guard, rows } = await this.withGuard([
+      ...names.map((name) => refKey(this.id, name)),
+      // For creations.
+      ...(readsOnly() ? [] : [refNamesKey(this.id)]),
+    ]);
+    return { at, guard, version: rows[names.length], rows };
   }
 
   /** Returns what this request read before, if the updates are based on it. */

@@ -3,20 +3,32 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { decodeTime } from 'ulid';
+import type { Oid } from '../../git/oid.ts';
 import type { DerivedFile, PackDescription } from '../../git/ports.ts';
 import type { RefName } from '../../git/refname.ts';
 import { ConditionFailed, Missing, Stale, TransactionRefused } from '../errors.ts';
 import { fencedBy, type Lease, swappedBy } from '../maintenance/leases.ts';
 import type { Outbox } from '../outbox/outbox.ts';
-import { guardKey, oldPackKey, REF, refNamesKey, repositoryPartition } from '../row-keys/repository.ts';
+import {
+  guardKey,
+  oldPackKey,
+  REF,
+  refKey,
+  refNamesKey,
+  repositoryPartition,
+} from '../row-keys/repository.ts';
 import { deleteMatching } from '../table/delete-matching.ts';
 import type { Table } from '../table/table.ts';
 import { type DerivedRow, forgetReplaced, listDerived } from './derived-files.ts';
 import { type CataloguedPack, listPack, supersededOf, supersedePacks } from './pack-list.ts';
+import { RefSnapshots } from './ref-snapshot.ts';
 import { refTables, removeRefTable } from './ref-table-writer.ts';
 import { FREEZE_MS } from './ref-transaction.ts';
 import { RepositoryRefs } from './refs-and-objects.ts';
 import { changeGuards, type Guard, guardOf, type RepositoryState, randomStripe } from './state.ts';
+
+/** What the row of a guard, and that of a ref, tells of where a ref points to. */
+const TIP_FIELDS = ['refTable', 'table', 'oid'];
 
 const MIN_ROWS = 250;
 const MAX_ROWS = 2000;
@@ -38,6 +50,37 @@ export class Repositories {
    */
   open(repositoryId: string, likelyHead?: RefName): RepositoryRefs {
     return new RepositoryRefs(this.#table, this.#outbox, repositoryId, likelyHead);
+  }
+
+  /**
+   * What branches and tags of several repositories point to: one batch for all, of which no more than that is asked for.
+   * @returns by repository, without those that are deleted, and by name, without those that do not exist
+   */
+  async tips(
+    asked: readonly { readonly repositoryId: string; readonly names: readonly RefName[] }[],
+  ): Promise<ReadonlyMap<string, ReadonlyMap<RefName, Oid>>> {
+    const at = Date.now();
+    const keys = asked.flatMap(({ repositoryId, names }) => [
+      guardKey(repositoryId, randomStripe()),
+      ...names.map((name) => refKey(repositoryId, name)),
+    ]);
+    const items = await this.#table.batchGet(keys, { only: TIP_FIELDS });
+    const found = new Map<string, ReadonlyMap<RefName, Oid>>();
+    let from = 0;
+    await Promise.all(
+      asked.map(async ({ repositoryId, names }) => {
+        const [item, ...rows] = items.slice(from, (from += 1 + names.length));
+        const guard = guardOf(item);
+        if (guard === undefined) return;
+        const { states } = await new RefSnapshots(this.#table, repositoryId).read(names, { at, guard, rows });
+        const tips = names.flatMap((name) => {
+          const oid = states.get(name)?.ref?.oid;
+          return oid === undefined ? [] : [[name, oid] as const];
+        });
+        found.set(repositoryId, new Map(tips));
+      }),
+    );
+    return found;
   }
 
   /** Strongly consistent. @throws Missing */

@@ -39,9 +39,15 @@ export interface QueryOptions {
   /** A filter expression. It reduces what is transferred, not what is read and paid for. */
   readonly where?: string;
   readonly values?: Values;
-  /** Only these attributes are returned. */
+  /** Only these attributes are returned; `a.b`: of the map `a` that of the name `b`. */
   readonly only?: readonly string[];
   readonly consistent?: boolean;
+}
+
+export interface BatchOptions {
+  readonly consistent?: boolean;
+  /** Only these attributes are returned, each as in {@link QueryOptions.only}. */
+  readonly only?: readonly string[];
 }
 
 export interface QueryPage {
@@ -49,6 +55,9 @@ export interface QueryPage {
   /** `startKey` of the next page; absent at the end. */
   readonly next?: Item;
 }
+
+const projectionOf = (names: readonly string[]): string =>
+  names.map((name) => name.replace(/[^.]+/g, '#$&')).join(', ');
 
 const BATCH_SIZE = 100;
 /** DynamoDB's maximum number of writes in one batch. */
@@ -81,10 +90,7 @@ export class Table {
   }
 
   /** @returns the items, in the order of the keys; undefined where there is none. */
-  async batchGet(
-    keys: readonly Key[],
-    options: { consistent?: boolean; only?: readonly string[] } = {},
-  ): Promise<(Item | undefined)[]> {
+  async batchGet(keys: readonly Key[], options: BatchOptions = {}): Promise<(Item | undefined)[]> {
     const distinct = new Map(keys.map((key) => [identity(key), onlyKey(key)]));
     const found = new Map<string, Item | undefined>();
     const missing: Key[] = [];
@@ -103,10 +109,10 @@ export class Table {
     return keys.map((key) => found.get(identity(key)));
   }
 
-  async #batch(chunk: Key[], options: { consistent?: boolean; only?: readonly string[] }): Promise<Item[]> {
+  async #batch(chunk: Key[], options: BatchOptions): Promise<Item[]> {
     const items: Item[] = [];
     const only = options.only === undefined ? undefined : [...new Set(['pk', 'sk', ...options.only])];
-    const projection = only?.map((name) => `#${name}`).join(', ');
+    const projection = only && projectionOf(only);
     await this.#untilProcessed(chunk.map(wireKey), async (keys) => {
       const input = {
         RequestItems: {
@@ -195,7 +201,7 @@ export class Table {
               ? ` AND #${sortKey} <= :to`
               : '';
     const condition = `#${partitionKey} = :partition${sort}`;
-    const projection = options.only?.map((name) => `#${name}`).join(', ');
+    const projection = options.only && projectionOf(options.only);
     const input = {
       TableName: this.name,
       ...(index === undefined ? { ConsistentRead: options.consistent ?? true } : { IndexName: index }),

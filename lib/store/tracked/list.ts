@@ -33,6 +33,8 @@ export interface TrackedQuery<R> extends PageRequest {
   readonly after?: Position;
   /** Decides by project. Absent: everything that the ranges hold may be listed. */
   readonly listable?: (projectIds: readonly number[]) => Promise<readonly Listable[]>;
+  /** Names of the fields that records then have: those that `matches`, `sortBy` and the caller ask for. Absent: all. */
+  readonly only?: readonly string[];
   /** Conditions on records, for a batch of them. Absent: none but those of the ranges. */
   readonly matches?: (records: readonly R[]) => Promise<readonly boolean[]>;
   /** What the records are sorted by, where it is not the order of the ranges; null comes last in both directions. */
@@ -213,7 +215,7 @@ export class TrackedList<R extends TrackedRecord, Facet extends string, Class ex
     const complete = !cut && !reads.cut;
     const shown = order.slice(from, from + query.perPage).map(({ record }) => record);
     return {
-      items: (await this.#records.getMany(shown)).filter((record) => record !== undefined),
+      items: (await this.#records.getMany(shown, query.only)).filter((record) => record !== undefined),
       total: complete ? order.length : undefined,
       more: order.length > from + query.perPage,
       ...(complete ? {} : { truncated: true }),
@@ -248,7 +250,9 @@ export class TrackedList<R extends TrackedRecord, Facet extends string, Class ex
       }
       const unknown = [...new Set(batch.map(({ projectId }) => projectId))].filter((id) => !known.has(id));
       if (listable !== undefined && unknown.length > 0) {
-        if (isFirst && query.page === 1) begin?.(batch);
+        // One beyond the page tells that another follows; only conditions ask for its record.
+        if (isFirst && query.page === 1)
+          begin?.(query.matches === undefined ? batch.slice(0, query.perPage) : batch);
         const answers = await listable(unknown);
         for (const [i, id] of unknown.entries()) known.set(id, answers[i]!);
       }
@@ -263,12 +267,12 @@ export class TrackedList<R extends TrackedRecord, Facet extends string, Class ex
     }
   }
 
-  #loader({ matches }: TrackedQuery<R>) {
+  #loader({ matches, only }: TrackedQuery<R>) {
     const addresses = new Map<number, TrackedAddress>();
     let begun: Promise<ReadonlyMap<number, R | undefined>> | undefined;
     // Read beside the projects; few of them are not shown then. A failure is thrown where it is awaited.
     const begin = (first: readonly FoundPlace[]) => {
-      const reading = this.#records.getMany(first.map(addressOf));
+      const reading = this.#records.getMany(first.map(addressOf), only);
       begun = reading.then((records) => new Map(first.map(({ place }, i) => [idOf(place), records[i]])));
       begun.catch(() => {});
     };
@@ -276,7 +280,10 @@ export class TrackedList<R extends TrackedRecord, Facet extends string, Class ex
       const known = new Map(await begun);
       begun = undefined;
       const unread = ids.filter((id) => !known.has(id));
-      const read = await this.#records.getMany(unread.map((id) => addresses.get(id)!));
+      const read = await this.#records.getMany(
+        unread.map((id) => addresses.get(id)!),
+        only,
+      );
       for (const [i, id] of unread.entries()) known.set(id, read[i]);
       const records = ids.map((id) => known.get(id));
       if (matches === undefined) return records;

@@ -129,10 +129,13 @@ export class TrackedRecords<R extends TrackedRecord, Facet extends string, Class
     return fromItem(await this.table.get(this.kind.keys.record(address)));
   }
 
-  /** Returns the records in the order requested; undefined for deleted ones. */
-  async getMany(addresses: readonly TrackedAddress[]): Promise<(R | undefined)[]> {
+  /**
+   * Returns the records in the order requested; undefined for deleted ones.
+   * @param only names of the fields that they then have; absent: all
+   */
+  async getMany(addresses: readonly TrackedAddress[], only?: readonly string[]): Promise<(R | undefined)[]> {
     const keys = addresses.map((address) => this.kind.keys.record(address));
-    const items = await getClose(this.table, keys, [...this.kind.fields, 'obsolete']);
+    const items = await getClose(this.table, keys, only ?? [...this.kind.fields, 'obsolete']);
     return items.map((item) => fromItem<R>(item));
   }
 

@@ -62,6 +62,32 @@ const rejections = async (swap: Promise<void>) => {
   ]);
 };
 
+test('what branches of several repositories point to is read in one request, and from ref tables as from rows', async () => {
+  const ids = [await fresh(), await fresh(), await fresh()];
+  const [rows, folded, amended] = ids as [string, string, string];
+  for (const id of ids)
+    await open(id).compareAndSwap([create('main', 1), create('old', 2), create('gone', 3)]);
+  await open(folded).foldRefs();
+  await open(amended).foldRefs();
+  await open(amended).compareAndSwap([move('main', 1, 4), drop('gone', 3)]);
+  const names = ['main', 'old', 'gone', 'none'].map(ref);
+  const tipsOf = async (...of: readonly string[]) => {
+    const tips = await opened.store.repositories.tips(of.map((repositoryId) => ({ repositoryId, names })));
+    const numbers = (found: ReadonlyMap<RefName, Oid>) =>
+      Object.fromEntries([...found].map(([name, to]) => [name, Number(`0x${to}`)]));
+    return Object.fromEntries([...tips].map(([id, found]) => [id, numbers(found)]));
+  };
+  const asCreated = { [ref('main')]: 1, [ref('old')]: 2, [ref('gone')]: 3 };
+  expect(await tipsOf(rows, folded, amended, 'unknown')).toEqual({
+    [rows]: asCreated,
+    [folded]: asCreated,
+    [amended]: { [ref('main')]: 4, [ref('old')]: 2 },
+  });
+  const other = await fresh();
+  await open(other).compareAndSwap([create('main', 5)]);
+  expect((await measured(opened, () => tipsOf(rows, other))).requests).toBe(1);
+});
+
 describe('compare-and-swap', () => {
   test('creates, moves and deletes refs, lists packs and sets HEAD in one step', async () => {
     const id = await fresh();

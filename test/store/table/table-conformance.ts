@@ -109,6 +109,14 @@ export function tableConformance(name: string, open: () => Promise<ConformanceTa
       expect(await table.batchGet([])).toEqual([]);
     });
 
+    test('reads of a map in an item the names that are asked for, and no map where there is none', async () => {
+      const pk = partition();
+      await table.put({ put: { ...key(pk, 1), map: { a: 1, b: [2], c: null }, other: true } });
+      await table.put({ put: { ...key(pk, 2), other: true } });
+      const found = await table.batchGet([key(pk, 1), key(pk, 2)], { only: ['map.a', 'map.c'] });
+      expect(found).toEqual([{ ...key(pk, 1), map: { a: 1, c: null } }, key(pk, 2)]);
+    });
+
     describe('a query', () => {
       const pk = partition();
       const sks = ['A#01', 'A#02', 'A#03', 'A#10', 'B#01', 'B#é', 'B#\uffee', 'B#😀', 'C'];

@@ -18,7 +18,7 @@ const ready: MergeSituation = {
   record: {
     state: 'opened',
     title: 'Add a door',
-    diff: { id: 1, number: 1, headSha: HEAD, baseSha: TARGET, startSha: TARGET, createdAt: '' },
+    diff: { headSha: HEAD },
     verdict,
     unresolvedCount: 0,
   },
