@@ -2,6 +2,7 @@ import { callerOf, openRequest } from '../domain/access/open-request.ts';
 import { requireAbility, requireGroupAbility } from '../domain/access/permissions.ts';
 import type { Deps } from '../domain/deps.ts';
 import { badRequest } from '../domain/errors.ts';
+import { rowsAt } from '../domain/page-by-cursor.ts';
 import { Admissions } from '../domain/rate-limits/request-counting.ts';
 import { revokeFamily, unknownFrom } from '../domain/tokens/tokens.ts';
 import { endpointFor, type HttpDeps } from '../http/endpoint.ts';
@@ -65,12 +66,22 @@ export const nextIdOf = ({
 }: Pick<Page<unknown>, 'more' | 'truncated' | 'last'>): string | undefined =>
   (more || truncated) && last !== undefined ? String(last.id) : undefined;
 
-/** Store parameters of an offset page, with the total counted. */
-export const counted = ({ page, perPage }: OffsetPage) => ({ page, perPage, count: true });
+/** Pagination of lists of rows: in any order, by number and by keyset. Their pages are {@link counted}. */
+export const BY_ROWS = { paginate: 'offset', keyset: { marker: 'cursor', rows: true } } as const;
+
+/** Store parameters of an offset page, with the total counted; of a list by its rows also where it begins and ends. */
+export const counted = ({ page, perPage, keyset, after, ended }: OffsetPage) => ({
+  page,
+  perPage,
+  count: keyset !== true,
+  ...(ended === undefined ? {} : { rows: rowsAt(keyset ? after : undefined, ended) }),
+});
 
 /** The same, or those of a keyset page, which has no total. */
 export const countedOrAfter = (page: OffsetPage | KeysetPage) => ({
-  ...(page.kind === 'offset' ? counted(page) : { page: 1, perPage: page.perPage }),
+  ...(page.kind === 'offset'
+    ? { page: page.page, perPage: page.perPage, count: true }
+    : { page: 1, perPage: page.perPage }),
   ...(page.after === undefined ? {} : { cursor: page.after }),
   ...(page.kind === 'offset' && page.ended !== undefined ? { ended: page.ended } : {}),
 });

@@ -1,6 +1,6 @@
 import { StoreError } from '../store/errors.ts';
 import { decodeCursor, encodeCursor, type Position } from '../store/table/cursor.ts';
-import type { Page } from '../store/table/paging.ts';
+import type { Page, PageRequest } from '../store/table/paging.ts';
 
 /** What is known of a page that is asked for. */
 export interface AskedPage {
@@ -43,3 +43,18 @@ function positionOf(
     throw error;
   }
 }
+
+/**
+ * Where a page of rows begins, and who takes where it ended. The cursor is bound to no list: it is only a place, which
+ * the store looks for among the list's rows.
+ * @throws StoreError `bad-page`
+ */
+export const rowsAt = (
+  cursor: string | undefined,
+  ended: (next: string) => void,
+): NonNullable<PageRequest['rows']> => ({
+  ...(cursor === undefined ? {} : { after: decodeCursor(ROWS, cursor) }),
+  ended: (last) => ended(encodeCursor(ROWS, last)),
+});
+
+const ROWS = 'rows';

@@ -17,6 +17,10 @@ export interface OffsetPage {
   readonly after?: string;
   /** Takes the marker of this page as soon as it is known. */
   readonly ended?: (marker: string) => void;
+  /** Of a list by its rows: the page has no number and no total. */
+  readonly keyset?: true;
+  /** The number that was asked for, where this is the last page that is read by number. */
+  readonly beyond?: number;
 }
 
 /** A page of keyset pagination. */
@@ -55,13 +59,16 @@ const offsetFields = {
   }),
 };
 
+const METHOD =
+  'Pagination method; `keyset` continues after the last item of a page instead of counting pages';
+
 const keysetFields = (rule: KeysetRule, paginate: Paginate) => ({
   ...(paginate === 'keyset' ? { per_page: offsetFields.per_page } : offsetFields),
-  // One client library sends `offset` for offset pagination.
-  pagination: oneOf(['keyset', 'legacy', 'none', 'offset'], {
-    description:
-      'Pagination method; `keyset` continues after the last item of a page instead of counting pages',
-  }),
+  pagination: rule.rows
+    ? // Clients that knew no keyset of the list could send anything.
+      string({ description: METHOD })
+    : // One client library sends `offset` for offset pagination.
+      oneOf(['keyset', 'legacy', 'none', 'offset'], { description: METHOD }),
   ...(rule.marker === 'id'
     ? {
         id_after: integer({ description: 'Return only items with a greater ID' }),
@@ -76,7 +83,7 @@ const keysetFields = (rule: KeysetRule, paginate: Paginate) => ({
 
 /** The parameters that pagination adds to an endpoint. */
 export const paginationParameters = (paginate: Paginate, rule?: KeysetRule) =>
-  params(paginate === 'offset' || rule === undefined ? offsetFields : keysetFields(rule, paginate));
+  params(rule === undefined ? offsetFields : keysetFields(rule, paginate));
 
 type Given = Readonly<Record<string, unknown>>;
 
@@ -93,7 +100,7 @@ export interface Paginated {
 /**
  * The requested page. `given` are the validated pagination parameters; `order_by` and `sort` come from the endpoint's own
  * query.
- * @throws HttpFailure 405 for an offset above the limit, or an order that keyset pagination does not support
+ * @throws HttpFailure 405 for an offset above the limit of a list that has another way, or an order that has none
  */
 export function pageRequest(
   { paginate, keyset: rule, noun = 'record', anyOffset = false }: Paginated,
@@ -118,17 +125,46 @@ export function pageRequest(
       sort,
     };
   }
+  if (rule?.rows && given['pagination'] === 'keyset') {
+    const marker = given[rule.marker] as string | undefined;
+    const after = marker === undefined ? {} : { after: marker };
+    return { kind: 'offset', page: 1, perPage, offset: 0, keyset: true, ...after };
+  }
   const page = Math.max(1, given['page'] as number);
   const offset = (page - 1) * perPage;
   if (offset > MAX_OFFSET && !anyOffset) {
-    const others = rule === undefined ? '' : ' Remaining records can be retrieved using keyset pagination.';
-    throw new HttpFailure(405, {
-      error: `Offset pagination has a maximum allowed offset of ${MAX_OFFSET} for requests that return objects of type ${noun}.${others}`,
-    });
+    if (paginate !== 'offset') throw tooFar(rule, noun);
+    const before = Math.floor(MAX_OFFSET / perPage);
+    return { kind: 'offset', page: before + 1, perPage, offset: before * perPage, beyond: page };
   }
   const after = rule?.links && supports(rule, query) ? markedAfter(given[rule.marker], offset) : undefined;
   return { kind: 'offset', page, perPage, offset, ...(after === undefined ? {} : { after }) };
 }
+
+const tooFar = (rule: KeysetRule | undefined, noun: string) => {
+  const others = rule === undefined ? '' : ' Remaining records can be retrieved using keyset pagination.';
+  return new HttpFailure(405, {
+    error: `Offset pagination has a maximum allowed offset of ${MAX_OFFSET} for requests that return objects of type ${noun}.${others}`,
+  });
+};
+
+/** The page beyond the last one that is read by number, which is empty. @throws HttpFailure 405 where there is more */
+export function pageBeyond(
+  {
+    keyset,
+    noun = 'record',
+  }: { readonly keyset?: KeysetRule | undefined; readonly noun?: string | undefined },
+  page: OffsetPage,
+  list: Page<unknown>,
+): readonly [OffsetPage, Page<unknown>] {
+  if (page.beyond === undefined) return [page, list];
+  if (goesOn(page, list)) throw tooFar(keyset, noun);
+  const asked = { ...page, page: page.beyond, offset: (page.beyond - 1) * page.perPage };
+  return [asked, { items: [], total: list.total, more: false }];
+}
+
+const goesOn = ({ offset, perPage }: OffsetPage, { more, total, items }: Page<unknown>): boolean =>
+  more ?? (total === undefined ? items.length >= perPage : offset + perPage < total);
 
 /** Whether the keyset has the order of a query. */
 export const supports = ({ orderBy }: KeysetRule, query: Given): boolean =>
@@ -163,24 +199,34 @@ export function pageHeaders(
 ): Record<string, string> {
   const link = (changed: Given, rel: string) =>
     `<${url}?${queryText({ ...effective, per_page: page.perPage, ...changed })}>; rel="${rel}"`;
-  if (page.kind === 'keyset') {
-    if (list.next === undefined || rule === undefined) return {};
-    const marker = { id_after: undefined, id_before: undefined, [markerName(rule, page.sort)]: list.next };
-    return { Link: link({ ...marker, page: undefined }, 'next') };
+  const behindMarker = ({ sort }: { readonly sort?: unknown }, how: Given = {}): string | undefined => {
+    if (list.next === undefined || rule === undefined) return undefined;
+    const marker = markerName(rule, sort === 'asc' ? sort : undefined);
+    const markers = { id_after: undefined, id_before: undefined, [marker]: list.next };
+    return link({ ...markers, page: undefined, ...how }, 'next');
+  };
+  if (page.kind === 'keyset' || page.keyset) {
+    const next = behindMarker(page.kind === 'keyset' ? page : {});
+    return next === undefined ? {} : { Link: next };
   }
   const total = list.total !== undefined && list.total <= MAX_TOTAL ? list.total : undefined;
   const pages = total === undefined ? undefined : Math.max(1, Math.ceil(total / page.perPage));
-  const more =
-    list.more ??
-    (list.total === undefined ? list.items.length >= page.perPage : page.offset + page.perPage < list.total);
+  const more = goesOn(page, list);
   const unmarked = rule?.links ? { [rule.marker]: undefined } : {};
   const isMarked = rule?.links && list.next !== undefined && supports(rule, effective);
   const following = isMarked ? { [rule.marker]: markedFor(page, list.next) } : unmarked;
   const previous = page.page > 1 ? page.page - 1 : undefined;
   const next = more ? page.page + 1 : undefined;
+  // Where numbers end, those who follow links go on by keyset.
+  const isLast = more ? page.offset + page.perPage > MAX_OFFSET : rule?.rows;
+  const onByKeyset =
+    isLast && rule !== undefined && supports(rule, effective)
+      ? behindMarker(effective, { pagination: 'keyset' })
+      : undefined;
+  const onward = onByKeyset ?? (next === undefined ? undefined : link({ ...following, page: next }, 'next'));
   const links = [
     ...(previous === undefined ? [] : [link({ ...unmarked, page: previous }, 'prev')]),
-    ...(next === undefined ? [] : [link({ ...following, page: next }, 'next')]),
+    ...(onward === undefined ? [] : [onward]),
     link({ ...unmarked, page: 1 }, 'first'),
     ...(pages === undefined ? [] : [link({ ...unmarked, page: pages }, 'last')]),
   ];
@@ -228,4 +274,6 @@ export interface KeysetRule {
   readonly orderBy?: readonly string[];
   /** The link to the next offset page has the marker too, so that pages deep in a list cost what the first one does. */
   readonly links?: true;
+  /** Pages of either kind are read as offset pages, which say where to begin and take the marker of where they ended. */
+  readonly rows?: true;
 }

@@ -19,6 +19,7 @@ import {
   type KeysetPage,
   type OffsetPage,
   type Page,
+  pageBeyond,
   pageHeaders,
   pageRequest,
   paginationParameters,
@@ -121,7 +122,12 @@ export async function serve<D extends HttpDeps>(
 
   // Authentication has already loaded the settings.
   if (isWrite(endpoint) && deps.settings !== undefined) await requireWritable({ settings: deps.settings });
-  const page = (await walked?.page()) ?? pageOf();
+  const asked = (await walked?.page()) ?? pageOf();
+  let end: string | undefined;
+  const page =
+    asked?.kind === 'offset' && endpoint.keyset?.rows
+      ? { ...asked, ended: (at: string) => (end = at) }
+      : asked;
   const result = await endpoint.handle(
     {
       actor: opened.actor,
@@ -143,9 +149,10 @@ export async function serve<D extends HttpDeps>(
   const status = endpoint.returns.status ?? (endpoint.method === 'POST' ? 201 : 200);
   if (page === undefined)
     return status === 204 ? new Reply(204, {}, null) : answered(result ?? null, status, {}, facts);
-  const list = result as Page<unknown>;
+  const answer = { ...(result as Page<unknown>), ...(end === undefined ? {} : { next: end }) };
+  const [shown, list] = page.kind === 'offset' ? pageBeyond(endpoint, page, answer) : [page, answer];
   const effective = { ...appliedDefaults(input, given), ...given, ...incoming.params };
-  const headers = pageHeaders(page, list, endpoint.keyset, facts.baseUrl + incoming.path, effective);
+  const headers = pageHeaders(shown, list, endpoint.keyset, facts.baseUrl + incoming.path, effective);
   return answered(list.items, status, headers, facts);
 }
 

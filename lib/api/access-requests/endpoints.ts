@@ -9,7 +9,7 @@ import {
 import * as p from '../../http/params.ts';
 import { json, noContent } from '../../http/reply.ts';
 import { accessOf } from '../container-access.ts';
-import { counted, endpoint } from '../endpoint.ts';
+import { BY_ROWS, counted, endpoint } from '../endpoint.ts';
 import { member } from '../members/present.ts';
 import { MEMBERSHIP_RESOURCES, type MembershipResourceKind } from '../members/resources.ts';
 import * as shapes from '../members/shapes.ts';
@@ -34,7 +34,7 @@ const of = (kind: MembershipResourceKind) => {
       summary: `List the access requests of a ${kind}`,
       access: managers,
       returns: { body: shapes.accessRequests },
-      paginate: 'offset',
+      ...BY_ROWS,
       handle: async ({ actor, page, request, ...found }, deps) => {
         const requests = await listAccessRequests(deps, actor, accessOf(found), counted(page));
         return { ...requests, items: requests.items.map((item) => shown(item, request.baseUrl)) };

@@ -3,7 +3,7 @@ import type { ContainerAccess } from '../../domain/labels/containers.ts';
 import * as p from '../../http/params.ts';
 import { noContent } from '../../http/reply.ts';
 import { accessOf } from '../container-access.ts';
-import { counted, endpoint } from '../endpoint.ts';
+import { BY_ROWS, counted, endpoint } from '../endpoint.ts';
 import type { ContainerRule, NotedPath } from '../notes/discussions.ts';
 import { withParams } from '../with-params.ts';
 import { awardOf } from './present.ts';
@@ -50,7 +50,7 @@ function endpointsOf<A extends ContainerAccess>(
     summary: `List the award emoji of ${object}`,
     params: () => at({}),
     returns: { body: shapes.awards },
-    paginate: 'offset',
+    ...BY_ROWS,
     errors: [absent()],
     handle: async ({ actor, params, page, request, ...found }, deps) => {
       const on = await open(deps, actor, accessOf<A>(found), params);

@@ -40,6 +40,7 @@ const list = endpoint({
     }),
   returns: { body: shapes.billableMembers },
   paginate: 'offset',
+  anyOffset: true,
   errors: [notTopLevel, { status: 503, description: 'The first list is still being computed; retry later' }],
   handle: async ({ actor, query, page, request, ...found }, deps) => {
     const options = { ...counted(page), sort: query.sort, search: query.search };
@@ -58,6 +59,7 @@ const memberships = endpoint({
   params: userId,
   returns: { body: shapes.billableMemberships },
   paginate: 'offset',
+  anyOffset: true,
   errors: [notTopLevel, { status: 404, description: 'The user does not exist' }],
   handle: async ({ params, page, request, ...found }, deps) => {
     const all = await membershipsOf(deps, found.group, params.user_id, counted(page));

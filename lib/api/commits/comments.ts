@@ -3,7 +3,7 @@ import type { LoadedNote } from '../../domain/notes/loaded.ts';
 import { actingCommit } from '../../domain/quick-actions/commits.ts';
 import { project } from '../../http/access.ts';
 import * as p from '../../http/params.ts';
-import { counted, endpoint } from '../endpoint.ts';
+import { BY_ROWS, counted, endpoint } from '../endpoint.ts';
 import { answered, ONLY_ACTIONS } from '../notes/acted.ts';
 import { author } from '../users/present.ts';
 import { commitSha } from './params.ts';
@@ -20,7 +20,7 @@ const list = endpoint({
   access: project('read_history', { anonymous: true }),
   params: commitSha,
   returns: { body: shapes.commitComments },
-  paginate: 'offset',
+  ...BY_ROWS,
   errors: [{ status: 404, description: 'Commit not found' }],
   prefetch: ({ params }) => ({ revisions: [params.sha] }),
   handle: async ({ actor, project, params, page, request }, deps) => {

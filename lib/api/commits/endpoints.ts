@@ -218,6 +218,7 @@ const listRefs = endpoint({
       }),
     }),
   paginate: 'offset',
+  anyOffset: true,
   errors: [{ status: 404, description: 'Commit not found' }],
   prefetch: ({ params, query }) => ({
     revisions: [params.sha],

@@ -2,7 +2,7 @@ import * as deployments from '../../domain/environments/deployments.ts';
 import { project } from '../../http/access.ts';
 import * as p from '../../http/params.ts';
 import { DEPLOYMENT_STATUSES } from '../../records/environments.ts';
-import { counted, endpoint } from '../endpoint.ts';
+import { BY_ROWS, counted, endpoint } from '../endpoint.ts';
 import { EXCLUSIVE, filterFields, listed, scopeField } from '../merge-requests/lists.ts';
 import * as mergeRequestShapes from '../merge-requests/shapes.ts';
 import { presented } from './present.ts';
@@ -37,7 +37,7 @@ const list = endpoint({
       status: p.oneOf(DEPLOYMENT_STATUSES, { description: 'Return only deployments with this status' }),
     }),
   returns: { body: shapes.deployments },
-  paginate: 'offset',
+  ...BY_ROWS,
   handle: async ({ project, query, page, request }, deps) => {
     const found = await deployments.listDeployments(deps, project, {
       ...counted(page),

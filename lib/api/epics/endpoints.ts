@@ -6,7 +6,7 @@ import { group } from '../../http/access.ts';
 import * as p from '../../http/params.ts';
 import { noContent } from '../../http/reply.ts';
 import { ISSUE_STATES } from '../../records/issues.ts';
-import { type ApiDeps, counted, endpoint } from '../endpoint.ts';
+import { type ApiDeps, BY_ROWS, counted, endpoint } from '../endpoint.ts';
 import { presentEpic } from './present.ts';
 import * as shapes from './shapes.ts';
 
@@ -79,7 +79,7 @@ const list = endpoint({
       EXCLUSIVE(),
     ),
   returns: { body: shapes.epics },
-  paginate: 'offset',
+  ...BY_ROWS,
   noun: 'Epic',
   handle: async ({ actor, group: access, query, page, request }, deps) => {
     const [filter, not] = await Promise.all([

@@ -2,7 +2,7 @@ import * as tracked from '../../domain/error-tracking/tracked-errors.ts';
 import { project } from '../../http/access.ts';
 import * as p from '../../http/params.ts';
 import { ERROR_STATUSES, type ErrorEvent, type TrackedError } from '../../records/error-tracking.ts';
-import { counted, endpoint } from '../endpoint.ts';
+import { BY_ROWS, counted, endpoint } from '../endpoint.ts';
 import * as shapes from './shapes.ts';
 
 const area = 'monitoring';
@@ -53,7 +53,7 @@ const list = endpoint({
       sort: p.oneOf(['asc', 'desc'], { default: 'desc', description: 'Sort direction' }),
     }),
   returns: { body: shapes.trackedErrors },
-  paginate: 'offset',
+  ...BY_ROWS,
   handle: async ({ project, query, page }, deps) => {
     const { status, search, sort } = query;
     const found = await tracked.listErrors(deps, project, counted(page), { status, search, sort });

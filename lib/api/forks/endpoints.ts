@@ -7,7 +7,7 @@ import { MAX_OFFSET } from '../../http/pagination.ts';
 import * as p from '../../http/params.ts';
 import { noContent, notModified } from '../../http/reply.ts';
 import { VISIBILITIES } from '../../records/visibility.ts';
-import { endpoint } from '../endpoint.ts';
+import { BY_ROWS, counted, endpoint } from '../endpoint.ts';
 import { relatedListParams } from '../projects/list-params.ts';
 import { listInput } from '../projects/listing.ts';
 import { presented } from '../projects/presented.ts';
@@ -82,14 +82,12 @@ const list = endpoint({
   access: project('read_project', { anonymous: true }),
   query: relatedListParams,
   returns: { body: shapes.projectsListed },
-  paginate: 'offset',
+  ...BY_ROWS,
   noun: 'Project',
   errors: [{ status: 405, description: `The offset is above ${MAX_OFFSET}` }],
   handle: async ({ actor, project, query, page, request }, deps) => {
     const found = await listProjects(deps, actor, {
-      page: page.page,
-      perPage: page.perPage,
-      count: true,
+      ...counted(page),
       forksOf: project.project.id,
       membership: query.membership,
       ...listInput(query),

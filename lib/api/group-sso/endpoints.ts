@@ -17,7 +17,7 @@ import { group } from '../../http/access.ts';
 import * as p from '../../http/params.ts';
 import { noContent } from '../../http/reply.ts';
 import type { AccessLevel } from '../../records/members.ts';
-import { counted, endpoint } from '../endpoint.ts';
+import { BY_ROWS, counted, endpoint } from '../endpoint.ts';
 import * as present from './present.ts';
 import * as shapes from './shapes.ts';
 
@@ -140,7 +140,7 @@ const listSaml = endpoint({
   method: 'GET',
   path: '/groups/:id/saml/identities',
   summary: 'List the SAML identities of a group',
-  paginate: 'offset',
+  ...BY_ROWS,
   returns: { body: shapes.samlIdentities },
   errors: [noProvider],
   handle: async ({ group: access, page }, deps) => {

@@ -8,7 +8,7 @@ import { MAX_OFFSET } from '../../http/pagination.ts';
 import * as p from '../../http/params.ts';
 import type { AccessLevel } from '../../records/members.ts';
 import type { ListedGroup } from '../../store/groups/list.ts';
-import { type ApiDeps, counted, countedOrAfter, endpoint } from '../endpoint.ts';
+import { type ApiDeps, BY_ROWS, counted, countedOrAfter, endpoint } from '../endpoint.ts';
 import { PROJECT_ORDERS, projectFilters } from '../projects/list-params.ts';
 import { given, listInput } from '../projects/listing.ts';
 import { presented } from '../projects/presented.ts';
@@ -122,7 +122,7 @@ const listInGroup = (name: 'subgroups' | 'descendant_groups', deep: boolean, sum
         order_by: p.oneOf(['name', 'path', 'id'], { default: 'name', description: 'Sort order' }),
       }),
     returns: { body: shapes.groups },
-    paginate: 'offset',
+    ...BY_ROWS,
     noun: 'Group',
     errors: [
       { status: 404, description: 'Group not found' },
@@ -163,7 +163,7 @@ const projects = endpoint({
       }),
     }),
   returns: { body: projectsListed },
-  paginate: 'offset',
+  ...BY_ROWS,
   noun: 'Project',
   errors: [
     { status: 404, description: 'Group not found' },
@@ -193,7 +193,7 @@ const sharedProjects = endpoint({
       order_by: p.oneOf(PROJECT_ORDERS, { default: 'created_at', description: 'Sort order' }),
     }),
   returns: { body: projectsListed },
-  paginate: 'offset',
+  ...BY_ROWS,
   noun: 'Project',
   errors: [
     { status: 404, description: 'Group not found' },

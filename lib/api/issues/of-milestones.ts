@@ -5,7 +5,7 @@ import { getMilestone } from '../../domain/milestones/milestones.ts';
 import { group, project } from '../../http/access.ts';
 import * as p from '../../http/params.ts';
 import { accessOf } from '../container-access.ts';
-import { counted, endpoint } from '../endpoint.ts';
+import { countedOrAfter, endpoint } from '../endpoint.ts';
 import { askedIn, presentedIssues } from './presented.ts';
 import * as shapes from './shapes.ts';
 
@@ -27,7 +27,8 @@ const of = (kind: keyof typeof KINDS) =>
     params: () =>
       p.params({ milestone_id: p.integer({ required: true, description: 'ID of the milestone' }) }),
     returns: { body: shapes.issues },
-    paginate: 'offset',
+    paginate: 'offset+keyset',
+    keyset: { marker: 'cursor' },
     noun: 'Issue',
     errors: [{ status: 404, description: `The ${kind} has no such milestone` }],
     handle: async ({ actor, params, page, request, ...found }, deps) => {
@@ -38,7 +39,7 @@ const of = (kind: keyof typeof KINDS) =>
         deps,
         actor,
         { scope, milestone: { title } },
-        { ...counted(page), order: 'created_at', direction: 'desc' },
+        { ...countedOrAfter(page), order: 'created_at', direction: 'desc' },
       );
       const items = await presentedIssues(deps, actor, listed.items, request.baseUrl, askedIn(scope));
       return { ...listed, items };

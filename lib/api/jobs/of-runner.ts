@@ -2,7 +2,7 @@ import { jobsOfRunner } from '../../domain/runners/runner-jobs.ts';
 import { signedIn } from '../../http/access.ts';
 import * as p from '../../http/params.ts';
 import { CI_STATUSES } from '../../records/pipelines.ts';
-import { counted, endpoint } from '../endpoint.ts';
+import { BY_ROWS, counted, endpoint } from '../endpoint.ts';
 import { presentedBasicJobs } from '../pipelines/present.ts';
 import * as shapes from '../pipelines/shapes.ts';
 
@@ -21,7 +21,7 @@ const list = endpoint({
       sort: p.oneOf(['asc', 'desc'], { default: 'desc', description: 'Direction of the order' }),
     }),
   returns: { body: shapes.runnerJobs },
-  paginate: 'offset',
+  ...BY_ROWS,
   errors: [
     { status: 403, description: 'The caller may not see the runner' },
     { status: 404, description: 'The runner does not exist' },

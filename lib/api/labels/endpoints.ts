@@ -10,7 +10,7 @@ import * as p from '../../http/params.ts';
 import { json, noContent, notModified } from '../../http/reply.ts';
 import type { LabelRecord } from '../../records/labels.ts';
 import { accessOf } from '../container-access.ts';
-import { type ApiDeps, counted, endpoint } from '../endpoint.ts';
+import { type ApiDeps, BY_ROWS, counted, endpoint } from '../endpoint.ts';
 import { htmlOfDescription } from './description.ts';
 import { groupLabel, projectLabel } from './present.ts';
 import { promote } from './promote.ts';
@@ -174,7 +174,7 @@ const of = (kind: Kind) => {
           }),
         }),
       returns: { body: list },
-      paginate: 'offset',
+      ...BY_ROWS,
       handle: async ({ actor, query, page, ...found }, deps) => {
         const access = accessOf(found);
         const listed = await labels.listLabels(deps, actor, access, {

@@ -2,7 +2,7 @@ import { getMilestone } from '../../domain/milestones/milestones.ts';
 import { group, project } from '../../http/access.ts';
 import * as p from '../../http/params.ts';
 import { accessOf } from '../container-access.ts';
-import { counted, endpoint } from '../endpoint.ts';
+import { countedOrAfter, endpoint } from '../endpoint.ts';
 import * as shapes from './shapes.ts';
 
 const KINDS = {
@@ -21,7 +21,8 @@ const of = (kind: keyof typeof KINDS) =>
     params: () =>
       p.params({ milestone_id: p.integer({ required: true, description: 'ID of the milestone' }) }),
     returns: { body: shapes.mergeRequests },
-    paginate: 'offset',
+    paginate: 'offset+keyset',
+    keyset: { marker: 'cursor' },
     noun: 'Merge Request',
     errors: [{ status: 404, description: `The ${kind} has no such milestone` }],
     handle: async ({ actor, params, page, request, ...found }, deps) => {
@@ -37,7 +38,7 @@ const of = (kind: keyof typeof KINDS) =>
         deps,
         actor,
         { scope, milestone: { title } },
-        counted(page),
+        countedOrAfter(page),
         request.baseUrl,
       );
     },

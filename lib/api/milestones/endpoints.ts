@@ -5,7 +5,7 @@ import * as p from '../../http/params.ts';
 import { noContent } from '../../http/reply.ts';
 import type { MilestoneRecord } from '../../records/milestones.ts';
 import { accessOf } from '../container-access.ts';
-import { type ApiDeps, counted, endpoint } from '../endpoint.ts';
+import { type ApiDeps, BY_ROWS, counted, endpoint } from '../endpoint.ts';
 import { groupUrl } from '../groups/present.ts';
 import { projectUrl } from '../projects/present.ts';
 import { milestone } from './present.ts';
@@ -88,7 +88,7 @@ const of = (kind: keyof typeof KINDS) => {
           }),
         }),
       returns: { body: shapes.milestones },
-      paginate: 'offset',
+      ...BY_ROWS,
       handle: async ({ query, page, request, ...found }, deps) => {
         const listed = await milestones.listMilestones(deps, accessOf(found), {
           ...counted(page),

@@ -11,7 +11,7 @@ import { signedIn } from '../../http/access.ts';
 import * as p from '../../http/params.ts';
 import { shape } from '../../http/shape.ts';
 import { avatarUrl } from '../avatars/avatar-url.ts';
-import { endpoint } from '../endpoint.ts';
+import { BY_ROWS, counted, endpoint } from '../endpoint.ts';
 import { groupNamespace } from '../groups/present.ts';
 import { namespace as basic } from '../projects/shapes.ts';
 
@@ -45,12 +45,11 @@ const list = endpoint({
       top_level_only: p.boolean({ default: false, description: 'Return only top-level namespaces' }),
     }),
   returns: { body: shape(() => z.array(namespace())) },
-  paginate: 'offset',
+  ...BY_ROWS,
   noun: 'Namespace',
   handle: async ({ actor, query, page, request }, deps) => {
     const found = await listNamespaces(deps, actor, {
-      page: page.page,
-      perPage: page.perPage,
+      ...counted(page),
       ownedOnly: query.owned_only,
       topLevelOnly: query.top_level_only,
       ...(query.search === undefined ? {} : { search: query.search }),

@@ -10,7 +10,7 @@ import type { GroupRule, ProjectRule } from '../../http/access.ts';
 import * as p from '../../http/params.ts';
 import { noContent } from '../../http/reply.ts';
 import { accessOf } from '../container-access.ts';
-import { type ApiDeps, counted, endpoint } from '../endpoint.ts';
+import { type ApiDeps, BY_ROWS, counted, endpoint } from '../endpoint.ts';
 import { withParams } from '../with-params.ts';
 import { answered, ONLY_ACTIONS } from './acted.ts';
 import type { DiffPositions } from './position.ts';
@@ -100,7 +100,7 @@ export function discussionEndpoints<A extends ContainerAccess>({
     summary: `List the discussions of ${object}`,
     params: () => at({}),
     returns: { body: shapes.discussions },
-    paginate: 'offset',
+    ...BY_ROWS,
     errors: [absent(missing)],
     handle: async ({ actor, params, page, request, ...found }, deps) => {
       const on = await open(deps, actor, accessOf<A>(found), params);

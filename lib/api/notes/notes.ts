@@ -7,7 +7,7 @@ import * as p from '../../http/params.ts';
 import { noContent } from '../../http/reply.ts';
 import { awardOf } from '../award-emoji/present.ts';
 import { accessOf } from '../container-access.ts';
-import { counted, endpoint } from '../endpoint.ts';
+import { BY_ROWS, counted, endpoint } from '../endpoint.ts';
 import { withParams } from '../with-params.ts';
 import { answered, ONLY_ACTIONS } from './acted.ts';
 import {
@@ -54,7 +54,7 @@ export function noteEndpoints<A extends ContainerAccess>({
         }),
       }),
     returns: { body: shapes.notes },
-    paginate: 'offset',
+    ...BY_ROWS,
     errors: [absent(missing)],
     handle: async ({ actor, params, query, page, request, ...found }, deps) => {
       const on = await open(deps, actor, accessOf<A>(found), params);

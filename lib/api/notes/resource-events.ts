@@ -2,7 +2,7 @@ import type { ProjectAccess } from '../../domain/access/types.ts';
 import { getNotedEvent, type LoadedEvent, listNotedEvents } from '../../domain/notes/noted-events.ts';
 import * as p from '../../http/params.ts';
 import type { NotedChange } from '../../records/notes.ts';
-import { type ApiDeps, counted, endpoint } from '../endpoint.ts';
+import { type ApiDeps, BY_ROWS, counted, endpoint } from '../endpoint.ts';
 import { presentedIterations } from '../iterations/present.ts';
 import { labelDetails } from '../labels/present.ts';
 import { presentedMilestones } from '../milestones/presented.ts';
@@ -128,7 +128,7 @@ function endpointsOf(
     summary: `List the ${kind} events of ${object}`,
     params: () => at({}),
     returns: { body: listShape },
-    paginate: 'offset',
+    ...BY_ROWS,
     errors: [absent(missing)],
     handle: async ({ actor, project, params, page, request }, deps) => {
       const on = await open(deps, actor, project, params);

@@ -5,7 +5,7 @@ import { type Conversation, listParticipants, setSubscription } from '../../doma
 import type { ProjectRule } from '../../http/access.ts';
 import { json, notModified } from '../../http/reply.ts';
 import { shape } from '../../http/shape.ts';
-import { type ApiDeps, counted, endpoint } from '../endpoint.ts';
+import { type ApiDeps, BY_ROWS, counted, endpoint } from '../endpoint.ts';
 import { userBasic } from '../users/present.ts';
 import * as userShapes from '../users/shapes.ts';
 import { withParams } from '../with-params.ts';
@@ -73,7 +73,7 @@ export function conversationEndpoints<T>({
     access: readers,
     params,
     returns: { body: users },
-    paginate: 'offset',
+    ...BY_ROWS,
     errors: [absent(missing)],
     handle: async ({ actor, project, params, page, request }, deps) => {
       const found = await open(deps, actor, project, params);

@@ -7,7 +7,7 @@ import { project } from '../../http/access.ts';
 import * as p from '../../http/params.ts';
 import { noContent } from '../../http/reply.ts';
 import { PACKAGE_STATUSES, type PackageFileRecord, type PackageRecord } from '../../records/packages.ts';
-import { counted, endpoint } from '../endpoint.ts';
+import { BY_ROWS, counted, endpoint } from '../endpoint.ts';
 import { download, LARGE_DOWNLOAD } from '../files/download.ts';
 import { contentDisposition } from '../files/present.ts';
 import * as shapes from './shapes.ts';
@@ -197,7 +197,7 @@ const list = endpoint({
     }),
   returns: { body: shapes.packages },
   errors: [disabled],
-  paginate: 'offset',
+  ...BY_ROWS,
   handle: async ({ actor, project, query, page, request }, deps) => {
     const { order_by: order } = query;
     const found = await packages.listPackages(

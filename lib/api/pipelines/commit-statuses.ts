@@ -8,7 +8,7 @@ import * as p from '../../http/params.ts';
 import type { ProjectRecord } from '../../records/projects.ts';
 import { commitSha } from '../commits/params.ts';
 import * as shapes from '../commits/shapes.ts';
-import { counted, endpoint } from '../endpoint.ts';
+import { BY_ROWS, counted, endpoint } from '../endpoint.ts';
 import { projectUrl } from '../projects/present.ts';
 import { author, userBasic } from '../users/present.ts';
 
@@ -36,7 +36,7 @@ const list = endpoint({
       }),
     }),
   returns: { body: shapes.commitStatuses },
-  paginate: 'offset',
+  ...BY_ROWS,
   errors: [{ status: 404, description: 'Commit not found' }],
   prefetch: ({ params }) => ({ revisions: [params.sha] }),
   handle: async ({ project, params, query, page, request }, deps) => {

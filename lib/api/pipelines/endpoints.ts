@@ -63,8 +63,8 @@ const list = endpoint({
   ],
   handle: async ({ project, query, page, request }, deps) => {
     // Which is the newest of each, only all before it tell.
-    if (page.kind === 'keyset' && (query.scope === 'branches' || query.scope === 'tags'))
-      throw keysetUnavailable();
+    const ofRefs = query.scope === 'branches' || query.scope === 'tags';
+    if (page.kind === 'keyset' && ofRefs) throw keysetUnavailable();
     const found = await pipelines.listPipelines(deps, project, {
       ...(page.kind === 'offset' ? counted(page) : { ...firstOf(page), past: idOfToken(page.after) }),
       scope: query.scope,
@@ -82,7 +82,7 @@ const list = endpoint({
     });
     const url = projectUrl(project.project, request.baseUrl);
     const items = found.items.map((each) => pipelineBasic(each, url));
-    return { ...found, items, next: nextIdOf(found) };
+    return { ...found, items, next: ofRefs ? undefined : nextIdOf(found) };
   },
 });
 

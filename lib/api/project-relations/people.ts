@@ -4,7 +4,7 @@ import * as p from '../../http/params.ts';
 import type { GroupRecord } from '../../records/groups.ts';
 import type { AccessLevel } from '../../records/members.ts';
 import { avatarUrl } from '../avatars/avatar-url.ts';
-import { counted, endpoint } from '../endpoint.ts';
+import { BY_ROWS, counted, endpoint } from '../endpoint.ts';
 import { groupUrl } from '../groups/present.ts';
 import { given } from '../projects/listing.ts';
 import { userBasic } from '../users/present.ts';
@@ -25,7 +25,7 @@ const users = endpoint({
       skip_users: p.list(p.integer(), { description: 'Leave out the users with these ids' }),
     }),
   returns: { body: shapes.users },
-  paginate: 'offset',
+  ...BY_ROWS,
   handle: async ({ actor, project, query, page, request }, deps) => {
     const found = await projectUsers(deps, actor, project, {
       ...counted(page),

@@ -6,7 +6,7 @@ import { listProjects } from '../../domain/projects/projects.ts';
 import { anyone } from '../../http/access.ts';
 import { MAX_OFFSET } from '../../http/pagination.ts';
 import * as p from '../../http/params.ts';
-import { counted, endpoint } from '../endpoint.ts';
+import { BY_ROWS, counted, endpoint } from '../endpoint.ts';
 import { relatedListParams } from './list-params.ts';
 import { listInput } from './listing.ts';
 import { presented } from './presented.ts';
@@ -26,7 +26,7 @@ const of = (name: 'projects' | 'starred_projects' | 'contributed_projects', summ
       p.params({ user_id: p.string({ required: true, description: 'Id or username of the user' }) }),
     query: relatedListParams,
     returns: { body: projectsListed },
-    paginate: 'offset',
+    ...BY_ROWS,
     noun: 'Project',
     errors: [
       { status: 404, description: 'The user does not exist' },

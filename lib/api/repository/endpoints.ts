@@ -133,6 +133,7 @@ const listContributors = endpoint({
       sort: p.oneOf(['asc', 'desc'], { default: 'asc', description: 'Sort direction' }),
     }),
   paginate: 'offset',
+  anyOffset: true,
   errors: [{ status: 404, description: 'The revision does not exist' }],
   prefetch: ({ query }) => ({ revisions: [query.ref ?? 'HEAD'] }),
   handle: async ({ project, query, page }, deps) => {

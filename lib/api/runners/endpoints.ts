@@ -6,7 +6,7 @@ import * as p from '../../http/params.ts';
 import { noContent } from '../../http/reply.ts';
 import { RUNNER_ACCESS_LEVELS, RUNNER_TYPES, type RunnerRecord } from '../../records/runners.ts';
 import type { Page } from '../../store/table/paging.ts';
-import { type ApiDeps, counted, endpoint } from '../endpoint.ts';
+import { type ApiDeps, BY_ROWS, counted, endpoint } from '../endpoint.ts';
 import * as present from './present.ts';
 import { registrationEndpoints } from './registration.ts';
 import * as shapes from './shapes.ts';
@@ -65,7 +65,7 @@ const list = endpoint({
   access: signedIn(),
   query: () => p.params({ scope: scope(SCOPES), ...filters() }),
   returns: { body: shapes.runners },
-  paginate: 'offset',
+  ...BY_ROWS,
   handle: async ({ actor, query, page }, deps) =>
     presented(deps, await runners.listOwnRunners(deps, actor, inputOf(query, page))),
 });
@@ -78,7 +78,7 @@ const listAll = endpoint({
   access: administrator(),
   query: () => p.params({ scope: scope([...SCOPES, 'specific', 'shared', ...RUNNER_TYPES]), ...filters() }),
   returns: { body: shapes.runners },
-  paginate: 'offset',
+  ...BY_ROWS,
   handle: async ({ query, page }, deps) =>
     presented(deps, await runners.listAllRunners(deps, inputOf(query, page))),
 });
@@ -220,7 +220,7 @@ const listOfProject = endpoint({
   access: project('admin_runners'),
   query: () => p.params({ scope: scope([...SCOPES, 'specific', 'shared']), ...filters() }),
   returns: { body: shapes.runners },
-  paginate: 'offset',
+  ...BY_ROWS,
   handle: async ({ project, query, page }, deps) =>
     presented(deps, await runners.listProjectRunners(deps, project, inputOf(query, page))),
 });
@@ -235,7 +235,7 @@ const listOfGroup = endpoint({
   access: group('admin_runners'),
   query: () => p.params(filters()),
   returns: { body: shapes.runners },
-  paginate: 'offset',
+  ...BY_ROWS,
   handle: async ({ group, query, page }, deps) =>
     presented(deps, await runners.listGroupRunners(deps, group, inputOf(query, page))),
 });

@@ -2,7 +2,7 @@ import * as stars from '../../domain/stars/stars.ts';
 import { project } from '../../http/access.ts';
 import * as p from '../../http/params.ts';
 import { json, notModified } from '../../http/reply.ts';
-import { counted, endpoint } from '../endpoint.ts';
+import { BY_ROWS, counted, endpoint } from '../endpoint.ts';
 import { presented } from '../projects/presented.ts';
 import * as projectShapes from '../projects/shapes.ts';
 import { userBasic } from '../users/present.ts';
@@ -39,7 +39,7 @@ const starrers = endpoint({
       search: p.string({ description: 'Return only users whose name or username contains this text' }),
     }),
   returns: { body: shapes.starrers },
-  paginate: 'offset',
+  ...BY_ROWS,
   handle: async ({ actor, project, query, page, request }, deps) => {
     const found = await stars.listStarrers(deps, actor, project, {
       ...counted(page),

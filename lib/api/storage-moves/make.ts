@@ -8,7 +8,7 @@ import { administrator, type SignedInActor } from '../../http/access.ts';
 import * as p from '../../http/params.ts';
 import { accepted } from '../../http/reply.ts';
 import type { MovedKind, StorageMoveRecord, StoredSubject } from '../../records/storage-moves.ts';
-import { type ApiDeps, counted, endpoint } from '../endpoint.ts';
+import { type ApiDeps, BY_ROWS, counted, endpoint } from '../endpoint.ts';
 import { accepted as acceptedShape } from '../meta/shapes.ts';
 
 /** What of the operations is different by kind. */
@@ -78,7 +78,7 @@ export function moveEndpoints<R extends Parameters<typeof storedSubject>[1]>(of:
       description: 'The newest first.',
       access,
       returns: { body: shapes.list },
-      paginate: 'offset',
+      ...BY_ROWS,
       handle: async ({ actor, page, request }, deps) => {
         const found = await listMoves(deps, kind, undefined, counted(page));
         return { ...found, items: await presented(deps, actor, found.items, request.baseUrl) };
@@ -136,7 +136,7 @@ export function moveEndpoints<R extends Parameters<typeof storedSubject>[1]>(of:
       access,
       params: () => p.params(subjectField()),
       returns: { body: shapes.list },
-      paginate: 'offset',
+      ...BY_ROWS,
       errors: [absent],
       handle: async ({ actor, params, page, request }, deps) => {
         const found = await listMoves(deps, kind, await subjectOf(deps, params), counted(page));

@@ -3,7 +3,7 @@ import { signedIn } from '../../http/access.ts';
 import * as p from '../../http/params.ts';
 import { noContent } from '../../http/reply.ts';
 import { TODO_ACTIONS, type TodoTarget } from '../../records/todos.ts';
-import { counted, endpoint } from '../endpoint.ts';
+import { BY_ROWS, counted, endpoint } from '../endpoint.ts';
 import { presentAlerts } from './alert-targets.ts';
 import { presentIssues } from './issue-targets.ts';
 import { presentMergeRequests } from './merge-request-targets.ts';
@@ -47,7 +47,7 @@ const list = endpoint({
       type: p.oneOf(TARGET_TYPES, { description: 'Type of its target' }),
     }),
   returns: { body: shapes.todos },
-  paginate: 'offset',
+  ...BY_ROWS,
   handle: async ({ actor, query, page, request: { baseUrl } }, deps) => {
     const found = await listTodos(deps, actor, {
       ...counted(page),

@@ -10,7 +10,7 @@ import * as p from '../../http/params.ts';
 import { noContent } from '../../http/reply.ts';
 import { DEPLOY_TOKEN_SCOPES } from '../../records/tokens.ts';
 import { accessOf } from '../container-access.ts';
-import { counted, endpoint } from '../endpoint.ts';
+import { BY_ROWS, counted, endpoint } from '../endpoint.ts';
 import * as present from './present.ts';
 import * as shapes from './shapes.ts';
 
@@ -26,7 +26,7 @@ const listAll = endpoint({
   access: administrator(),
   query: active,
   returns: { body: shapes.deployTokens },
-  paginate: 'offset',
+  ...BY_ROWS,
   handle: async ({ query, page }, deps) => {
     const found = await listDeployTokens(deps, undefined, { ...counted(page), active: query.active });
     return { ...found, items: found.items.map((record) => present.deployToken(record, deps.now())) };

@@ -5,7 +5,7 @@ import { administrator, signedIn } from '../../http/access.ts';
 import * as p from '../../http/params.ts';
 import { noContent } from '../../http/reply.ts';
 import { TOKEN_SCOPES, type TokenRecord } from '../../records/tokens.ts';
-import { counted, endpoint } from '../endpoint.ts';
+import { BY_ROWS, counted, endpoint } from '../endpoint.ts';
 import { filters, filtersOf } from './filters.ts';
 import { token } from './present.ts';
 import * as shapes from './shapes.ts';
@@ -63,7 +63,7 @@ const list = endpoint({
       ...filters(),
     }),
   returns: { body: shapes.tokens },
-  paginate: 'offset',
+  ...BY_ROWS,
   errors: [
     { status: 401, description: 'Tokens of another user are for administrators only' },
     { status: 404, description: 'The user does not exist' },

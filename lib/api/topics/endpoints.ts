@@ -3,7 +3,7 @@ import { administrator, anyone } from '../../http/access.ts';
 import * as p from '../../http/params.ts';
 import { noContent } from '../../http/reply.ts';
 import { avatarField } from '../avatars/avatar-field.ts';
-import { counted, endpoint } from '../endpoint.ts';
+import { BY_ROWS, counted, endpoint } from '../endpoint.ts';
 import { topic } from './present.ts';
 import * as shapes from './shapes.ts';
 
@@ -25,7 +25,7 @@ const list = endpoint({
       without_projects: p.boolean({ default: false, description: 'Return only topics without projects' }),
     }),
   returns: { body: shapes.topics },
-  paginate: 'offset',
+  ...BY_ROWS,
   handle: async ({ actor, query, page, request }, deps) => {
     const found = await topics.listTopics(deps, actor, {
       ...counted(page),

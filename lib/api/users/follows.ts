@@ -4,7 +4,7 @@ import { follow, listFollows, unfollow } from '../../domain/users/follows.ts';
 import { signedIn } from '../../http/access.ts';
 import * as p from '../../http/params.ts';
 import { notModified } from '../../http/reply.ts';
-import { counted, endpoint } from '../endpoint.ts';
+import { BY_ROWS, counted, endpoint } from '../endpoint.ts';
 import { userBasic } from './present.ts';
 import * as shapes from './shapes.ts';
 
@@ -38,7 +38,7 @@ const list = (name: 'followers' | 'following', summary: string) =>
     scopes: ['read_user'],
     params: idOfUser,
     returns: { body: shapes.usersBasic },
-    paginate: 'offset',
+    ...BY_ROWS,
     errors: [NO_USER],
     handle: async ({ actor, params, page, request }, deps) => {
       const row = name === 'followers' ? 'FOLLOWER' : 'FOLLOWING';

@@ -6,7 +6,7 @@ import { countWrittenMergeRequests } from '../../domain/merge-requests/counts.ts
 import { activeSince } from '../../domain/users/users.ts';
 import { administrator, signedIn } from '../../http/access.ts';
 import * as p from '../../http/params.ts';
-import { counted, endpoint } from '../endpoint.ts';
+import { BY_ROWS, counted, endpoint } from '../endpoint.ts';
 import { activity, membership } from './present.ts';
 import * as shapes from './shapes.ts';
 
@@ -25,7 +25,7 @@ const activities = endpoint({
       }),
     }),
   returns: { body: shapes.activities },
-  paginate: 'offset',
+  ...BY_ROWS,
   handle: async ({ query, page }, deps) => {
     const found = await activeSince(deps, query.from, counted(page));
     return { ...found, items: found.items.map(activity) };
@@ -47,7 +47,7 @@ const memberships = endpoint({
       }),
     }),
   returns: { body: shapes.memberships },
-  paginate: 'offset',
+  ...BY_ROWS,
   errors: [{ status: 404, description: 'The user does not exist' }],
   handle: async ({ params, query, page }, deps) => {
     const kinds = query.type === undefined ? (['group', 'project'] as const) : [KINDS[query.type]];

@@ -1,5 +1,6 @@
 import type { AccessLevel, MemberSource } from '../../records/members.ts';
 import type { ListedMembership } from '../../store/members/members.ts';
+import type { Position } from '../../store/table/cursor.ts';
 import { MAX_OFFSET, MAX_TOTAL, type Page, type PageRequest } from '../../store/table/paging.ts';
 import { signedIn } from '../access/permissions.ts';
 import { userOfId } from '../accounts/accounts.ts';
@@ -18,20 +19,30 @@ export async function listMemberships(
   deps: Deps,
   userId: number,
   kinds: readonly MemberSource['kind'][],
-  { page, perPage }: PageRequest,
+  { page, perPage, count, rows }: PageRequest,
 ): Promise<Page<NamedMembership>> {
   await userOfId(deps, userId);
   const offset = (page - 1) * perPage;
   if (offset > MAX_OFFSET) throw badRequest();
+  const after = rows?.after && placeOf(rows.after);
+  if (after !== undefined && !kinds.includes(after.kind)) throw badRequest();
   const wanted: ListedMembership[] = [];
   let total = 0;
-  for await (const membership of deps.store.members.ofUser(userId, kinds)) {
+  for await (const membership of deps.store.members.ofUser(userId, kinds, after)) {
     if (total >= offset && wanted.length < perPage) wanted.push(membership);
-    if (++total > Math.max(MAX_TOTAL, offset + perPage)) break;
+    if (++total > Math.max(count ? MAX_TOTAL : 0, offset + perPage)) break;
   }
   const items = await named(deps, wanted);
-  return { items, total: total > MAX_TOTAL ? undefined : total, more: offset + wanted.length < total };
+  const more = offset + wanted.length < total;
+  const last = wanted.at(-1)?.source;
+  if (more && last !== undefined) rows?.ended({ sort: last.kind, id: last.id });
+  return { items, total: total > MAX_TOTAL ? undefined : total, more };
 }
+
+const placeOf = ({ sort, id }: Position): MemberSource => ({
+  kind: sort === 'group' ? 'group' : 'project',
+  id,
+});
 
 /**
  * Counts the groups and projects that a user is a direct member of, at most 10,000 each. Only for the user and

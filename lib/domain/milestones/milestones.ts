@@ -52,9 +52,11 @@ export async function listMilestones(
     .filter((milestone) => states.includes(milestone.state) && matches(milestone))
     .filter(({ iid }) => iids.length === 0 || iids.includes(iid))
     .sort((a, b) => byDueDate(a, b) || b.id - a.id);
-  const offset = (query.page - 1) * query.perPage;
+  const offset = Math.max(0, query.rows?.after?.id ?? (query.page - 1) * query.perPage);
   const items = kept.slice(offset, offset + query.perPage);
-  return { items, total: kept.length, more: kept.length > offset + items.length };
+  const more = kept.length > offset + items.length;
+  if (more) query.rows?.ended({ sort: '', id: offset + items.length });
+  return { items, total: kept.length, more };
 }
 
 const byDueDate = (a: MilestoneRecord, b: MilestoneRecord): number => {

@@ -1,7 +1,7 @@
 /** Lists and look-ups of namespaces. */
 import type { MembershipGrant } from '../../store/members/members.ts';
 import type { ListedNamespace } from '../../store/namespaces/list.ts';
-import type { Page } from '../../store/table/paging.ts';
+import type { Page, PageRequest } from '../../store/table/paging.ts';
 import { OWNER } from '../access/levels.ts';
 import { visibleGroups } from '../access/visibility-filter.ts';
 import { type Actor, isAdministrator } from '../actor.ts';
@@ -23,13 +23,12 @@ export type Namespace = ListedNamespace;
 export async function listNamespaces(
   deps: Deps,
   actor: Extract<Actor, { kind: 'user' }>,
-  query: { page: number; perPage: number; search?: string; ownedOnly: boolean; topLevelOnly: boolean },
+  query: PageRequest & { search?: string; ownedOnly: boolean; topLevelOnly: boolean },
 ): Promise<Page<Namespace>> {
   const { user } = actor;
   if (isAdministrator(actor) && !query.ownedOnly)
     return deps.store.namespaceList.page({
       ...query,
-      count: true,
       filter: visibleGroups(deps, actor, { many: true }),
     });
   const term = query.search?.trim().toLowerCase() ?? '';
@@ -45,25 +44,24 @@ export async function listNamespaces(
       ...(query.ownedOnly ? { owned: true } : { direct: true }),
       ...(term === '' ? {} : { search: term }),
     });
-  const [before, here] = await Promise.all([
-    own && query.page > 1 ? groups(query.page - 1) : undefined,
-    groups(query.page),
-  ]);
+  // They are few: the place where a page ends is the number of the next one.
+  const page = Math.max(1, query.rows?.after?.id ?? query.page);
+  const [before, here] = await Promise.all([own && page > 1 ? groups(page - 1) : undefined, groups(page)]);
+  const end = (more: boolean) => {
+    if (more) query.rows?.ended({ sort: '', id: page + 1 });
+    return more;
+  };
   const listed = here.items.map(({ group }): Namespace => ({ kind: 'group', group }));
-  if (!own) return { ...here, items: listed };
+  if (!own) return { ...here, items: listed, more: end(here.more) };
   // The actor's own namespace shifts all groups by one position.
   const last = before?.items.at(query.perPage - 1);
   const first: Namespace[] =
-    query.page === 1
-      ? [{ kind: 'user', user }]
-      : last === undefined
-        ? []
-        : [{ kind: 'group', group: last.group }];
+    page === 1 ? [{ kind: 'user', user }] : last === undefined ? [] : [{ kind: 'group', group: last.group }];
   const items = [...first, ...listed];
   return {
     items: items.slice(0, query.perPage),
     total: here.total === undefined ? undefined : here.total + 1,
-    more: here.more || items.length > query.perPage,
+    more: end(here.more || items.length > query.perPage),
   };
 }
 

@@ -30,11 +30,14 @@ export async function projectUsers(
     { ...access, project: { ...access.project, shares } },
     {
       ...page,
+      after: page.rows?.after?.id,
       inherited: true,
       ...(search === undefined ? {} : { query: search }),
       ...(skip === undefined ? {} : { without: skip }),
     },
   );
+  const { more, lastUserId } = found;
+  if (more && lastUserId !== undefined) page.rows?.ended({ sort: '', id: lastUserId });
   return { ...found, items: found.items.map(({ user }) => user) };
 }
 

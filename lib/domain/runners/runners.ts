@@ -160,10 +160,11 @@ const allowed = (type: RunnerType | undefined, shared: boolean): RunnerType[] =>
   return type === undefined ? types : types.filter((each) => each === type);
 };
 
-const pageOf = ({ page, perPage, count }: PageRequest): PageRequest => ({
+const pageOf = ({ page, perPage, count, rows }: PageRequest): PageRequest => ({
   page,
   perPage,
   ...(count === undefined ? {} : { count }),
+  ...(rows === undefined ? {} : { rows }),
 });
 
 const typed = (type: RunnerType | undefined) => (type === undefined ? {} : { types: [type] });

@@ -60,31 +60,39 @@ export async function listStarrers(
   if (first > MAX_OFFSET) throw badRequest();
   const term = search?.trim().toLowerCase() ?? '';
   const matches = ({ user }: Starrer) =>
-    maySeeProfile(actor, user) &&
     [user.name, user.username].some((text) => text.toLowerCase().includes(term));
   const items: Starrer[] = [];
+  let lastShown: number | undefined;
   let total = 0;
   let looked = 0;
   let batch: StarRecord[] = [];
   const look = async () => {
     const users = await deps.store.users.getMany(batch.map(({ userId }) => userId));
     const starrers = batch.flatMap((star, i) => (users[i] === undefined ? [] : [{ star, user: users[i] }]));
-    for (const starrer of starrers.filter(matches)) {
-      if (total++ >= first && items.length < page.perPage) items.push(starrer);
+    for (const starrer of starrers.filter(({ user }) => maySeeProfile(actor, user))) {
+      if (items.length < page.perPage) lastShown = starrer.user.id;
+      if (matches(starrer) && total++ >= first && items.length < page.perPage) items.push(starrer);
     }
     batch = [];
   };
-  for await (const star of deps.store.stars.ofProject(project.id)) {
+  // Where the page is not full, behind those that were looked at.
+  const end = () => {
+    if (lastShown !== undefined) page.rows?.ended({ sort: '', id: lastShown });
+  };
+  for await (const star of deps.store.stars.ofProject(project.id, page.rows?.after?.id)) {
     batch.push(star);
     looked++;
     if (batch.length === BATCH) await look();
     // When another page is known to exist, only the total is missing.
-    if (looked === MAX_LOOKED_AT || (total > first + page.perPage && looked >= COUNTED)) {
+    const isEnough = total > first + page.perPage && (!page.count || looked >= COUNTED);
+    if (looked === MAX_LOOKED_AT || isEnough) {
       await look();
+      end();
       return { items, total: undefined, more: total > first + items.length };
     }
   }
   await look();
+  if (total > first + items.length) end();
   return { items, total: page.count ? total : undefined, more: total > first + items.length };
 }
 

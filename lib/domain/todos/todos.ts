@@ -44,7 +44,7 @@ export async function listTodos(deps: Deps, actor: SignedIn, query: TodoQuery): 
   const userId = actor.user.id;
   const rows = new Map<number, TodoRecord>();
   async function* positions() {
-    for await (const todo of deps.store.todos.ofUser(userId, state, PAGE_ROWS)) {
+    for await (const todo of deps.store.todos.ofUser(userId, state, PAGE_ROWS, query.rows?.after?.id)) {
       rows.set(todo.id, todo);
       yield { sort: '', id: todo.id };
     }

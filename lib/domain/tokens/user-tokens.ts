@@ -181,7 +181,7 @@ export async function readableToken(
 
 /** Combines all filters of the query into one predicate; without filters there is none. */
 export function narrowed(query: Listed, now: Date): Omit<TokenQuery, 'of'> {
-  const { page, perPage, count, direction } = query;
+  const { page, perPage, count, rows, direction } = query;
   const conditions: ((token: TokenRecord) => boolean)[] = [];
   const { state, revoked, search } = query;
   if (state !== undefined) conditions.push((token) => isActive(token, now) === (state === 'active'));
@@ -203,6 +203,7 @@ export function narrowed(query: Listed, now: Date): Omit<TokenQuery, 'of'> {
     page,
     perPage,
     ...(count === undefined ? {} : { count }),
+    ...(rows === undefined ? {} : { rows }),
     ...(direction === undefined ? {} : { direction }),
     ...(conditions.length === 0
       ? {}

@@ -96,10 +96,11 @@ export class Deployments {
         : (each: DeploymentRecord) => each.environmentId === environmentId,
     ].filter((filter) => filter !== undefined);
     const filtered = filters.length > 0;
-    const source = rowSource(this.#table, rows, direction, filtered ? 200 : chunkFor(request, 1));
+    const after = request.rows?.after;
+    const source = rowSource(this.#table, rows, direction, filtered ? 200 : chunkFor(request, 1), after);
     const counted = !filtered && request.count === true;
     const [page, total] = await Promise.all([
-      cutPage(mergeKeys([source], direction), request, {
+      cutPage(mergeKeys([source], direction, after), request, {
         load: (ids) => this.#load(projectId, ids),
         where: filtered ? (each) => filters.every((filter) => filter(each)) : undefined,
       }),

@@ -62,7 +62,7 @@ export class Epics extends Contained<EpicRecord> {
     const chunk = chunkFor(query, classes.length);
     const sources = classes.map((listClass) => {
       const where = { index: order, partition: epicsOfRoot(rootId, listClass) };
-      return indexSource(this.table, where, direction, chunk);
+      return indexSource(this.table, where, direction, chunk, query.rows?.after);
     });
     const load = async (ids: readonly number[]) => {
       const found = await this.getMany(ids);
@@ -71,7 +71,7 @@ export class Epics extends Contained<EpicRecord> {
       return found.map((epic) => (epic !== undefined && shown[at++] === true ? epic : undefined));
     };
     const options = { load, where: () => true, batchSize: query.perPage + 1 };
-    return cutPage(mergeKeys(sources, direction), query, options);
+    return cutPage(mergeKeys(sources, direction, query.rows?.after), query, options);
   }
 
   /** For transactions that need the epic; refused as `epic` when it is deleted. */

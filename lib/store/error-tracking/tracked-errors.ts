@@ -120,6 +120,8 @@ export class TrackedErrors {
   ): Promise<Page<TrackedError>> {
     const rows = { partition: trackedErrorsPartition(projectId), prefix: TRACKED_ERROR_PREFIX };
     const chunk = where === undefined ? chunkFor(request, 1) : 200;
+    const after = request.rows?.after;
+    const source = rowSource(this.#table, rows, direction, chunk, after);
     const load = async (ids: readonly number[]) =>
       (await this.#table.batchGet(ids.map((id) => trackedErrorKey(projectId, id)))).map((item) =>
         recordOf<TrackedError>(item),
@@ -128,10 +130,7 @@ export class TrackedErrors {
       projectId,
       request,
       where === undefined,
-      cutPage(mergeKeys([rowSource(this.#table, rows, direction, chunk)], direction), request, {
-        load,
-        where,
-      }),
+      cutPage(mergeKeys([source], direction, after), request, { load, where }),
     );
   }
 

@@ -38,6 +38,7 @@ import {
   type PageRequest,
 } from '../table/paging.ts';
 import {
+  behindRow,
   type Countable,
   comparing,
   type Direction,
@@ -103,7 +104,9 @@ export class GroupList {
     this.#members = members;
   }
 
-  async page(query: GroupQuery): Promise<Page<ListedGroup>> {
+  async page({ after: named, ...asked }: GroupQuery): Promise<Page<ListedGroup>> {
+    const after = named ?? asked.rows?.after;
+    const query: GroupQuery = { ...asked, ...(after === undefined ? {} : { after }) };
     const direction = query.direction ?? 'asc';
     const index = INDEX[query.order ?? 'name'];
     const reach = this.#reach(query);
@@ -124,7 +127,7 @@ export class GroupList {
     if (rows !== undefined) {
       sources.push(
         index === 'byId'
-          ? keysById(rows, direction, rangeAfter(query.after, direction), chunk)
+          ? keysById(rows, direction, behindRow({}, direction, query.after?.sort), chunk)
           : await keysSorted(this.#table, rows, direction, { index, keyOf: groupKey }),
       );
     }
@@ -264,11 +267,8 @@ function partitionsOf(query: GroupQuery, index: Index, direction: Direction): In
   if (!includesPublic(query)) return [];
   return visibleTo(query.viewer)
     .flatMap((visibility) => listPartitions(groupClass(visibility)))
-    .map((partition) => ({ index, partition, ...rangeAfter(query.after, direction) }));
+    .map((partition) => behindRow<IndexPartition>({ index, partition }, direction, query.after?.sort));
 }
-
-const rangeAfter = (after: Position | undefined, direction: Direction) =>
-  after === undefined ? {} : direction === 'asc' ? { from: after.sort } : { to: after.sort };
 
 /** Whether the keys alone determine the list; else every record has to be loaded. */
 function byKeysAlone({ below, minAccessLevel, topLevelOnly, skip, search, ...query }: GroupQuery): boolean {

@@ -4,10 +4,10 @@ import type { Pipelines } from '../pipelines/pipelines.ts';
 import type { CommitStatusRecord } from '../pipelines/reported-statuses.ts';
 import { fromItem } from '../pipelines/rows.ts';
 import { JOB_PREFIX, jobKey, pipelineJobsPartition } from '../row-keys/jobs.ts';
-import { idOf } from '../row-keys/key.ts';
+import { idOf, padded } from '../row-keys/key.ts';
 import { commitRowKey, commitRowPrefix, pipelinesPartition } from '../row-keys/pipelines.ts';
 import { chunkFor, countSources, cutPage, type Page, type PageRequest } from '../table/paging.ts';
-import { mergeKeys, querySource } from '../table/sorted-sources.ts';
+import { behindRow, mergeKeys, querySource } from '../table/sorted-sources.ts';
 import type { Table } from '../table/table.ts';
 
 /** The newest pipelines of a commit, whose jobs are listed. */
@@ -53,16 +53,28 @@ export class CommitStatuses {
       prefix: commitRowPrefix(sha, all ? 'STATUS' : 'LATEST'),
       only: ['sk'],
     };
+    const after = request.rows?.after;
+    const begun = <R extends { readonly prefix: string }>(rows: R) =>
+      behindRow(rows, 'asc', after && rows.prefix + padded(after.id));
     const sources = [
-      querySource(this.#table, reported, 'asc', chunk, ({ sk }) => ({ sort: '', id: idOf(sk as string) })),
+      querySource(this.#table, begun(reported), 'asc', chunk, ({ sk }) => ({
+        sort: '',
+        id: idOf(sk as string),
+      })),
       ...pipelines.map(({ id: pipelineId }) => {
         const jobs = { partition: pipelineJobsPartition(pipelineId), prefix: JOB_PREFIX, only: ['sk'] };
         const current = { where: '#retried = :no', values: { no: false } };
-        return querySource(this.#table, { ...jobs, ...(all ? {} : current) }, 'asc', chunk, ({ sk }) => {
-          const id = idOf(sk as string);
-          pipelineOf.set(id, pipelineId);
-          return { sort: '', id };
-        });
+        return querySource(
+          this.#table,
+          { ...begun(jobs), ...(all ? {} : current) },
+          'asc',
+          chunk,
+          ({ sk }) => {
+            const id = idOf(sk as string);
+            pipelineOf.set(id, pipelineId);
+            return { sort: '', id };
+          },
+        );
       }),
     ];
     const total = request.count && !filtered ? countSources(sources) : undefined;
@@ -72,7 +84,7 @@ export class CommitStatuses {
       const of = listed.kind === 'job' ? listed.job : listed.status;
       return wanted.every((field) => of[field] === filters[field]);
     };
-    const page = await cutPage(mergeKeys(sources, 'asc'), request, {
+    const page = await cutPage(mergeKeys(sources, 'asc', after), request, {
       load: (ids) => this.#load(projectId, sha, ids, pipelineOf),
       where: filtered ? fits : undefined,
     });

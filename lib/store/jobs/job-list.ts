@@ -11,7 +11,14 @@ import {
 } from '../row-keys/jobs.ts';
 import { idOf, type Key } from '../row-keys/key.ts';
 import { chunkFor, cutPage, type Page, type PageRequest } from '../table/paging.ts';
-import { behind, type Direction, mergeKeys, querySource, rowSource } from '../table/sorted-sources.ts';
+import {
+  behind,
+  behindRow,
+  type Direction,
+  mergeKeys,
+  querySource,
+  rowSource,
+} from '../table/sorted-sources.ts';
 import type { Table } from '../table/table.ts';
 
 import { MAX_JOBS } from './jobs.ts';
@@ -106,12 +113,15 @@ export class JobList {
     const pipelines = new Map<number, number>();
     const rows = { partition: runnerJobsPartition(runnerId), prefix: JOB_PREFIX };
     const chunk = where === undefined ? chunkFor(request, 1) : 200;
-    const source = querySource(this.#table, rows, direction, chunk, (item) => {
-      const id = idOf(item['sk'] as string);
+    const after = request.rows?.after;
+    const begun = behindRow(rows, direction, after?.sort);
+    const source = querySource(this.#table, begun, direction, chunk, (item) => {
+      const sort = item['sk'] as string;
+      const id = idOf(sort);
       pipelines.set(id, item['pipelineId'] as number);
-      return { sort: '', id };
+      return { sort, id };
     });
-    return cutPage(mergeKeys([source], direction), request, {
+    return cutPage(mergeKeys([source], direction, after), request, {
       load: async (ids) => {
         const jobs = await this.#load(ids.map((id) => jobKey(pipelines.get(id)!, id)));
         const shown = await visible(jobs.filter((job) => job !== undefined));

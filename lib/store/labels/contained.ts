@@ -12,7 +12,7 @@ import type { CounterKind } from '../row-keys/counters.ts';
 import type { Key } from '../row-keys/key.ts';
 import type { Counters } from '../table/counters.ts';
 import { chunkFor, cutPage, type Page, type PageRequest } from '../table/paging.ts';
-import { mergeKeys, querySource } from '../table/sorted-sources.ts';
+import { behindRow, mergeKeys, querySource } from '../table/sorted-sources.ts';
 import type { Table } from '../table/table.ts';
 import { ABSENT, type Check, type Item, type Put, unchangedSince, type Write } from '../table/write.ts';
 
@@ -241,11 +241,17 @@ export class Contained<R extends ContainedRecord> {
     // Its failure is thrown where it is awaited.
     counted?.catch(() => {});
     const chunk = where === undefined ? chunkFor(request, containers.length * prefixes.length) : 100;
+    const after = request.rows?.after;
+    const rowsOf = (container: Container, prefix: string) => ({
+      partition: this.#kind.partition(container),
+      prefix,
+      only: ['sk', this.#leads],
+    });
     const sources = containers.flatMap((container) =>
       prefixes.map((prefix) =>
         querySource(
           this.table,
-          { partition: this.#kind.partition(container), prefix, only: ['sk', this.#leads] },
+          behindRow(rowsOf(container, prefix), 'asc', after && prefix + after.sort),
           'asc',
           chunk,
           (item) => ({
@@ -255,7 +261,7 @@ export class Contained<R extends ContainedRecord> {
         ),
       ),
     );
-    const page = await cutPage(mergeKeys(sources, 'asc'), request, {
+    const page = await cutPage(mergeKeys(sources, 'asc', after), request, {
       load: (ids) => this.getMany(ids),
       where,
     });

@@ -9,6 +9,7 @@ import { userKey, userPartition } from '../row-keys/users.ts';
 import { type IdPage, idPage } from '../table/id-page.ts';
 import { fewOfUser, hasExpired } from '../table/id-sources.ts';
 import { MAX_TOTAL, type Page, type PageRequest } from '../table/paging.ts';
+import { behindRow } from '../table/sorted-sources.ts';
 import type { Table } from '../table/table.ts';
 import { ABSENT, type Delete, type Item, PRESENT, type Write } from '../table/write.ts';
 import {
@@ -293,15 +294,17 @@ export class Members {
   async *ofUser(
     userId: number,
     kinds: readonly MemberSource['kind'][] = ['group', 'project'],
+    after?: MemberSource,
   ): AsyncGenerator<ListedMembership> {
-    for (const kind of kinds) {
+    for (const kind of after === undefined ? kinds : kinds.slice(kinds.indexOf(after.kind))) {
       const rows = {
         index: 'byUser',
         partition: userPartition(userId),
         prefix: `${ROW[kind]}#`,
       } as const;
-      for await (const item of this.#table.queryAll(rows)) {
-        if (hasExpired(item)) continue;
+      const begin = kind === after?.kind ? rows.prefix + padded(after.id) : undefined;
+      for await (const item of this.#table.queryAll(behindRow(rows, 'asc', begin))) {
+        if (hasExpired(item) || item['what'] === begin) continue;
         yield { source: { kind, id: idOf(item['what'] as string) }, accessLevel: levelOf(item) };
       }
     }

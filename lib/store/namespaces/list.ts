@@ -55,6 +55,7 @@ export class NamespaceList {
 
   async page(query: NamespaceQuery): Promise<Page<ListedNamespace>> {
     const term = query.search?.trim() ?? '';
+    const after = query.rows?.after;
     const [users, groups] = await Promise.all(
       term === '' ? [] : [this.#search.find('user', term), this.#search.find('group', term)],
     );
@@ -70,7 +71,7 @@ export class NamespaceList {
       const ids = [...users.ids.map(idOfUser), ...groups.ids];
       const keys = ids.map((id) => ({ sort: padded(Math.abs(id)), id }));
       // All matches are loaded: their number is limited, so the total is known.
-      return cutPage(mergeKeys([listSource(keys, 'asc')], 'asc'), query, {
+      return cutPage(mergeKeys([listSource(keys, 'asc')], 'asc', after), query, {
         load,
         where: matches,
         countWalk: Number.POSITIVE_INFINITY,
@@ -82,11 +83,11 @@ export class NamespaceList {
       (partition): IndexPartition => ({ index: 'byId', partition }),
     );
     const chunk = chunkFor(query, partitions.length);
-    const all = partitions.map((where) => indexSource(this.#table, where, 'asc', chunk));
+    const all = partitions.map((where) => indexSource(this.#table, where, 'asc', chunk, after));
     const sources = all.map((source, i) => (i < ofUsers.length ? asUsers(source) : source));
     const filtered = term !== '' || query.topLevelOnly === true;
     const [page, total] = await Promise.all([
-      cutPage(mergeKeys(sources, 'asc'), query, {
+      cutPage(mergeKeys(sources, 'asc', after), query, {
         load,
         where: filtered ? matches : undefined,
         countWalk: countWalk(term),

@@ -5,7 +5,7 @@ import { idOf } from '../row-keys/key.ts';
 import { noteCountKey } from '../row-keys/notes.ts';
 import type { Position } from '../table/cursor.ts';
 import { chunkFor, MAX_TOTAL, type PageRequest } from '../table/paging.ts';
-import { type Direction, mergeKeys, querySource } from '../table/sorted-sources.ts';
+import { behindRow, type Direction, mergeKeys, querySource } from '../table/sorted-sources.ts';
 import type { Table } from '../table/table.ts';
 
 /** The object whose notes are listed, and which of them. */
@@ -30,11 +30,13 @@ export function listedKeys(
   rowsOf: (noteClass: NoteClass) => ListRows,
 ): AsyncGenerator<Position> {
   const chunk = chunkFor(request, classes.length);
+  const after = request.rows?.after;
   const sources = classes.map((noteClass) => {
     const { prefix = '', ...rows } = rowsOf(noteClass);
     const only = rows.index === undefined ? ['sk'] : ['sk', rows.index];
     const query = { ...rows, ...(prefix === '' ? {} : { prefix }), only };
-    return querySource(table, query, direction, chunk, (item) => {
+    const begun = behindRow(query, direction, after && prefix + after.sort);
+    return querySource(table, begun, direction, chunk, (item) => {
       const sk = item['sk'] as string;
       return {
         sort: rows.index === undefined ? sk.slice(prefix.length) : String(item[rows.index]),
@@ -42,7 +44,7 @@ export function listedKeys(
       };
     });
   });
-  return mergeKeys(sources, direction);
+  return mergeKeys(sources, direction, after);
 }
 
 /** Attributes of the row of counts. */

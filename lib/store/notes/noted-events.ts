@@ -10,6 +10,7 @@ import {
   noteUpdatesPartition,
 } from '../row-keys/notes.ts';
 import { MAX_TOTAL, type Page, type PageRequest, requireOffset } from '../table/paging.ts';
+import { behindRow } from '../table/sorted-sources.ts';
 import type { Table } from '../table/table.ts';
 import type { Item } from '../table/write.ts';
 import type { Notes } from './notes.ts';
@@ -41,15 +42,24 @@ export class NotedEvents {
   async page({ projectId, noteable, kind }: EventsOf, request: PageRequest): Promise<Page<NotedEvent>> {
     const from = requireOffset(request);
     const to = from + request.perPage;
-    const shown: { readonly id: number; readonly index: number }[] = [];
+    const { after } = request.rows ?? {};
+    const shown: { readonly sort: string; readonly id: number; readonly index: number }[] = [];
     let total = 0;
-    for await (const { byName } of this.#keys({ projectId, noteable, kind })) {
-      const { id, count } = eventsOfOrder(byName as string);
-      for (let index = Math.max(0, from - total); index < Math.min(count, to - total); index++)
-        shown.push({ id, index });
-      total += count;
-      if (total > Math.max(to, MAX_TOTAL)) break;
+    for await (const { byName } of this.#keys({ projectId, noteable, kind }, after?.sort)) {
+      const sort = byName as string;
+      const { id, count } = eventsOfOrder(sort);
+      const begin = sort === after?.sort ? Math.max(0, after.id + 1) : 0;
+      for (
+        let index = Math.max(begin, begin + from - total);
+        index < Math.min(count, begin + to - total);
+        index++
+      )
+        shown.push({ sort, id, index });
+      total += Math.max(0, count - begin);
+      if (total > (request.count ? Math.max(to, MAX_TOTAL) : to)) break;
     }
+    const last = shown.at(-1);
+    if (last !== undefined && total > to) request.rows?.ended({ sort: last.sort, id: last.index });
     const ids = [...new Set(shown.map(({ id }) => id))];
     const found = await this.#notes.getMany(ids.map((id) => ({ projectId, noteable, id })));
     const byId = new Map(ids.map((id, i) => [id, found[i]]));
@@ -63,15 +73,17 @@ export class NotedEvents {
     };
   }
 
-  async *#keys({ projectId, noteable, kind }: EventsOf): AsyncGenerator<Item> {
+  async *#keys({ projectId, noteable, kind }: EventsOf, from: string | undefined): AsyncGenerator<Item> {
     // An earlier release kept them among the other system notes; those are the older ones.
-    for (const noteClass of ['system', 'event'] as const)
-      yield* this.#table.queryAll({
+    for (const noteClass of ['system', 'event'] as const) {
+      const query = {
         index: 'byName',
         partition: noteUpdatesPartition(projectId, noteable, noteClass),
         prefix: noteEventsPrefix(kind),
         limit: CHUNK,
-      });
+      } as const;
+      yield* this.#table.queryAll(behindRow(query, 'asc', from));
+    }
   }
 
   async get({ projectId, noteable, kind }: EventsOf, id: number): Promise<NotedEvent | undefined> {

@@ -13,7 +13,7 @@ import { userKey, userPartition, userRow } from '../row-keys/users.ts';
 import { deletePage } from '../table/delete-page.ts';
 import { type IdPage, idPage } from '../table/id-page.ts';
 import { chunkFor, cutPage, type Page, type PageRequest } from '../table/paging.ts';
-import { listSource, mergeKeys, querySource } from '../table/sorted-sources.ts';
+import { behindRow, listSource, mergeKeys, querySource } from '../table/sorted-sources.ts';
 import type { Table } from '../table/table.ts';
 import { type Item, PRESENT, type Update } from '../table/write.ts';
 
@@ -95,7 +95,9 @@ export class Threads {
       prefix: threadPrefix(noteable),
       only: ['sk', 'takesPart', OPENLY],
     };
-    const members = querySource(this.#table, rows, 'asc', chunkFor(request, 1), (row) => {
+    const after = request.rows?.after;
+    const begun = behindRow(rows, 'asc', after && rows.prefix + after.sort);
+    const members = querySource(this.#table, begun, 'asc', chunkFor(request, 1), (row) => {
       const id = idOf(row['sk'] as string);
       if (row['takesPart'] === true && (withInternal || row[OPENLY] === true)) shown.add(id);
       return { sort: padded(id), id };
@@ -104,7 +106,7 @@ export class Threads {
       further.map((id) => ({ sort: padded(id), id })),
       'asc',
     );
-    return cutPage(mergeKeys([others, members], 'asc'), request, {
+    return cutPage(mergeKeys([others, members], 'asc', after), request, {
       load: async (ids) => {
         const loaded = await load(ids.filter((id) => shown.has(id)));
         let at = 0;

@@ -36,7 +36,7 @@ import { scheduleMeasuring } from '../statistics/statistics.ts';
 import type { Counters } from '../table/counters.ts';
 import { deletePage } from '../table/delete-page.ts';
 import { chunkFor, cutPage, type Page, type PageRequest } from '../table/paging.ts';
-import { type Direction, mergeKeys, querySource, rowSource } from '../table/sorted-sources.ts';
+import { type Direction, mergeKeys, rowSource } from '../table/sorted-sources.ts';
 import type { Table } from '../table/table.ts';
 import { ABSENT, type Item, PRESENT, type Write } from '../table/write.ts';
 
@@ -216,17 +216,10 @@ export class Packages {
   ): Promise<Page<PackageRecord>> {
     const partition = packagesPartition(projectId);
     const chunk = where === undefined ? chunkFor(request, 1) : 100;
-    const source =
-      order === 'created'
-        ? rowSource(this.#table, { partition, prefix: PACKAGE_PREFIX }, direction, chunk)
-        : querySource(
-            this.#table,
-            { partition, prefix: packageOrderPrefix(order), only: ['sk'] },
-            direction,
-            chunk,
-            ({ sk }) => ({ sort: sk as string, id: idOf(sk as string) }),
-          );
-    return cutPage(mergeKeys([source], direction), request, {
+    const prefix = order === 'created' ? PACKAGE_PREFIX : packageOrderPrefix(order);
+    const after = request.rows?.after;
+    const source = rowSource(this.#table, { partition, prefix }, direction, chunk, after);
+    return cutPage(mergeKeys([source], direction, after), request, {
       load: async (ids) => {
         const items = await this.#table.batchGet(ids.map((id) => packageKey(projectId, id)));
         return items.map((item) => item && packageOf(item));

@@ -41,6 +41,7 @@ import {
   type Page,
 } from '../table/paging.ts';
 import {
+  behindRow,
   type Countable,
   type Direction,
   type IndexPartition,
@@ -114,12 +115,13 @@ export class ProjectList {
     // Other orders than by id read all of them, as the total does.
     const rows = found && index !== 'byId' ? readOnce(found) : found;
     const chunk = chunkFor(query, partitions.length + 1);
-    const listed = partitions.map((p) => indexSource(this.#table, p, direction, chunk));
+    const after = query.rows?.after;
+    const listed = partitions.map((p) => indexSource(this.#table, p, direction, chunk, after));
     const sources: KeySource[] = [...listed];
     if (rows !== undefined) sources.push(await this.#keys(query, rows, order, direction, chunk));
     const where = filterOf(query, index);
     const [page, total] = await Promise.all([
-      cutPage(mergeKeys(sources, direction), query, {
+      cutPage(mergeKeys(sources, direction, after), query, {
         load,
         where,
         countWalk: countWalk(onlyRows(query) ? undefined : query.search),
@@ -229,7 +231,12 @@ export class ProjectList {
       const by = { ...sorted, keyOf: projectKey, wanted, with: CLASS, keep };
       return keysSorted(this.#table, rows, direction, by);
     }
-    const keys = keysById(rows, direction, bounds(query, index), chunk);
+    const keys = keysById(
+      rows,
+      direction,
+      behindRow(bounds(query, index), direction, query.rows?.after?.sort),
+      chunk,
+    );
     return hasClass(query) ? this.#inClass(query, keys, chunk) : keys;
   }
 
@@ -350,7 +357,8 @@ export class ProjectList {
           : bySize(project[size] ?? 0, project.id),
       id: project.id,
     }));
-    const page = await cutPage(mergeKeys([listSource(keys, direction)], direction), query, {
+    const sorted = mergeKeys([listSource(keys, direction)], direction, query.rows?.after);
+    const page = await cutPage(sorted, query, {
       load: async (ids) => ids.map((id) => byId.get(id)),
     });
     return { ...page, total: query.count ? matching.length : undefined };

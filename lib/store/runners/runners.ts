@@ -114,8 +114,10 @@ export class Runners {
       .map((partition) => ({ index: 'byId', partition }) as const);
     const rows = (of ?? []).map((source) => ({ partition: memberPartition(source), prefix: RUNNER_OF }));
     const chunk = chunkFor(request, partitions.length + rows.length);
-    const listed = partitions.map((each) => indexSource(this.#table, each, 'asc', chunk));
-    const sources = [...listed, ...rows.map((each) => rowSource(this.#table, each, 'asc', chunk))];
+    const after = request.rows?.after;
+    const afterRow = after && { ...after, sort: RUNNER_OF + after.sort };
+    const listed = partitions.map((each) => indexSource(this.#table, each, 'asc', chunk, after));
+    const sources = [...listed, ...rows.map((each) => rowSource(this.#table, each, 'asc', chunk, afterRow))];
     const filter =
       of === undefined || types.length === RUNNER_TYPES.length
         ? where
@@ -123,7 +125,7 @@ export class Runners {
     // Rows of several projects can name one runner.
     const countable = filter === undefined && of === undefined;
     const [page, total] = await Promise.all([
-      cutPage(mergeKeys(sources.map(onlyIds), 'asc'), request, {
+      cutPage(mergeKeys(sources.map(onlyIds), 'asc', after), request, {
         load: (ids) => this.getMany(ids),
         where: countable ? undefined : (filter ?? (() => true)),
       }),

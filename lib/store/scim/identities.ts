@@ -107,8 +107,10 @@ export class ScimIdentities {
     where: (user: UserRecord) => boolean,
   ): Promise<Page<UserRecord>> {
     const rows = { partition: groupKey(groupId).pk, prefix: SCIM_USER };
-    const source = rowSource(this.#table, rows, 'asc', chunkFor(request, 1));
-    return cutPage(mergeKeys([source], 'asc'), request, { load: (ids) => this.#users.getMany(ids), where });
+    const after = request.rows?.after;
+    const source = rowSource(this.#table, rows, 'asc', chunkFor(request, 1), after);
+    const load = (ids: readonly number[]) => this.#users.getMany(ids);
+    return cutPage(mergeKeys([source], 'asc', after), request, { load, where });
   }
 
   /** For a transaction; refused as `taken:externalId`, `taken:userName` or `taken:account`. */

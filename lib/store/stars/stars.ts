@@ -3,11 +3,12 @@
  * counter is changed by adding, without reading it first, so that any number of users may star at once.
  */
 import { Missing, TransactionRefused } from '../errors.ts';
-import { idOf } from '../row-keys/key.ts';
+import { idOf, padded } from '../row-keys/key.ts';
 import { projectKey } from '../row-keys/projects.ts';
 import { STAR, starKey } from '../row-keys/stars.ts';
 import { userKey, userPartition, userRow } from '../row-keys/users.ts';
 import { deletePage } from '../table/delete-page.ts';
+import { behindRow } from '../table/sorted-sources.ts';
 import type { Table } from '../table/table.ts';
 import { ABSENT, PRESENT, type Update } from '../table/write.ts';
 
@@ -61,10 +62,12 @@ export class Stars {
   }
 
   /** Returns the stars of a project, sorted by user id. */
-  async *ofProject(projectId: number): AsyncGenerator<StarRecord> {
+  async *ofProject(projectId: number, after?: number): AsyncGenerator<StarRecord> {
     const rows = { partition: projectKey(projectId).pk, prefix: STAR, limit: 500 };
-    for await (const item of this.#table.queryAll(rows)) {
+    const begin = after === undefined ? undefined : STAR + padded(after);
+    for await (const item of this.#table.queryAll(behindRow(rows, 'asc', begin))) {
       const userId = idOf(item['sk'] as string);
+      if (userId === after) continue;
       yield { projectId, userId, createdAt: item['createdAt'] as string };
     }
   }

@@ -5,7 +5,7 @@
 
 import { StoreError } from '../errors.ts';
 import type { Position } from './cursor.ts';
-import { type Countable, MAX_CHUNK } from './sorted-sources.ts';
+import { behindRow, type Countable, MAX_CHUNK } from './sorted-sources.ts';
 import type { QueryOptions, Table } from './table.ts';
 import type { Item } from './write.ts';
 
@@ -27,6 +27,13 @@ export interface PageRequest {
   readonly perPage: number;
   /** Whether to return the total: keyset pages do not need it, and it costs reads. */
   readonly count?: boolean;
+  /** Of a list that can be read behind any of its rows. */
+  readonly rows?: {
+    /** Where the page before ended. */
+    readonly after?: Position;
+    /** Takes where this page ended, if another may follow. */
+    readonly ended: (last: Position) => void;
+  };
 }
 
 export interface Page<T> {
@@ -42,9 +49,11 @@ export interface Page<T> {
 }
 
 /** Returns how many keys to read at once from each source, so that a page needs one or two reads of each. */
-export function chunkFor({ page, perPage }: PageRequest, sources: number): number {
+export function chunkFor({ page, perPage, rows }: PageRequest, sources: number): number {
   const offset = (page - 1) * perPage;
-  return Math.min(MAX_CHUNK, perPage + 1 + Math.ceil((offset * 1.1) / Math.max(1, sources)));
+  // The row behind which it begins is read as well.
+  const begin = rows?.after === undefined ? 0 : 1;
+  return Math.min(MAX_CHUNK, begin + perPage + 1 + Math.ceil((offset * 1.1) / Math.max(1, sources)));
 }
 
 export interface LoadOptions<T> {
@@ -80,6 +89,7 @@ export async function cutPage<T>(
   const offset = requireOffset(request);
   const items: T[] = [];
   let last: Position | undefined;
+  let lastLoaded: Position | undefined;
   let skip = where === undefined ? offset : 0;
   for (; skip > 0; skip--) {
     if ((await keys.next()).done) return { items, total: undefined, more: false };
@@ -111,6 +121,7 @@ export async function cutPage<T>(
     const records = await load(batch.map((key) => key.id));
     loaded += batch.length;
     for (const [i, record] of records.entries()) {
+      if (record !== undefined) lastLoaded = batch[i]!;
       if (record === undefined || !(where?.(record) ?? true)) continue;
       if (where !== undefined && matches++ < offset) continue;
       if (items.length < request.perPage) {
@@ -127,10 +138,14 @@ export async function cutPage<T>(
   const undecided = where !== undefined && !ended && !more;
   const full = items.length === request.perPage;
   const truncated = undecided && !full;
+  const goesOn = more || (undecided && full);
+  // The key of what is not shown would tell about it.
+  const end = goesOn ? last : truncated ? lastLoaded : undefined;
+  if (end !== undefined) request.rows?.ended(end);
   return {
     items,
     total,
-    more: more || (undecided && full),
+    more: goesOn,
     ...positionOf(truncated ? batch.at(-1) : last),
     ...(truncated ? { truncated } : {}),
   };
@@ -187,6 +202,7 @@ export async function pageOfRows(
 ): Promise<Page<Item>> {
   const offset = requireOffset(request);
   const total = request.count ? table.count(rows, MAX_TOTAL) : undefined;
+  const after = request.rows?.after?.sort;
   // Its failure is thrown where it is awaited.
   total?.catch(() => {});
   let startKey: Item | undefined;
@@ -202,11 +218,15 @@ export async function pageOfRows(
     startKey = page.next;
   }
   const items: Item[] = [];
-  const query = { ...rows, limit: request.perPage + 1, ...(startKey === undefined ? {} : { startKey }) };
-  for await (const item of table.queryAll(query)) {
+  const wanted = request.perPage + (after === undefined ? 1 : 2);
+  const begun = { ...behindRow(rows, 'asc', after), limit: wanted };
+  for await (const item of table.queryAll({ ...begun, ...(startKey === undefined ? {} : { startKey }) })) {
+    if (item['sk'] === after) continue;
     items.push(item);
     if (items.length > request.perPage) break;
   }
   const more = items.length > request.perPage;
-  return { items: items.slice(0, request.perPage), total: await total, more };
+  const shown = items.slice(0, request.perPage);
+  if (more) request.rows?.ended({ sort: shown.at(-1)!['sk'] as string, id: 0 });
+  return { items: shown, total: await total, more };
 }

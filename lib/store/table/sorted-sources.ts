@@ -1,5 +1,6 @@
 /** Sorted sources of keys, and their merge into one order. */
 
+import { StoreError } from '../errors.ts';
 import { idOf, padded } from '../row-keys/key.ts';
 import type { Position } from './cursor.ts';
 import type { IndexName } from './schema.ts';
@@ -20,6 +21,35 @@ export const behind = (prefix: string, id: number, direction: Direction): Requir
   direction === 'asc'
     ? { from: prefix + padded(id + 1), to: `${prefix}~` }
     : { from: prefix, to: prefix + padded(id - 1) };
+
+/** Behind every row with a prefix, whose last character is of ASCII. */
+const endOf = (prefix: string): string =>
+  prefix.slice(0, -1) + String.fromCharCode(prefix.charCodeAt(prefix.length - 1) + 1);
+/** The table refuses longer sort keys. */
+const MAX_KEY_BYTES = 1000;
+
+/**
+ * Rows of a query from one of them on, which is read as well.
+ * @param sort its sort key; undefined for all rows
+ * @throws StoreError `bad-page` for one that is not among them
+ */
+export function behindRow<Q extends Rows>(
+  query: Q,
+  direction: Direction,
+  sort: string | undefined,
+): Omit<Q, keyof Rows> & Rows {
+  if (sort === undefined) return query;
+  const { prefix, from: first = prefix, to: last = prefix && endOf(prefix), ...where } = query;
+  const isKey = sort !== '' && Buffer.byteLength(sort) <= MAX_KEY_BYTES;
+  if (!isKey || !sort.startsWith(prefix ?? '')) throw new StoreError('bad-page', 'the list has no such row');
+  const from = direction === 'desc' || (first !== undefined && compareText(first, sort) > 0) ? first : sort;
+  const to = direction === 'asc' || (last !== undefined && compareText(last, sort) < 0) ? last : sort;
+  return { ...where, ...(from === undefined ? {} : { from }), ...(to === undefined ? {} : { to }) };
+}
+
+interface Rows extends Range {
+  readonly prefix?: string;
+}
 
 /** A source of keys in one order. */
 export interface KeySource {
@@ -46,14 +76,15 @@ export const MAX_CHUNK = 1000;
 /** Each further read of a source takes twice as many keys. */
 export const nextChunk = (chunk: number): number => Math.min(MAX_CHUNK, 2 * chunk);
 
-/** Keys of one partition of an index, `chunk` at first; the records are not read. */
+/** Keys of one partition of an index, `chunk` at first, from one on; the records are not read. */
 export const indexSource = (
   table: Table,
   where: IndexPartition,
   direction: Direction,
   chunk: number,
+  after?: Position,
 ): KeySource & Countable =>
-  querySource(table, where, direction, chunk, (item) => ({
+  querySource(table, behindRow(where, direction, after?.sort), direction, chunk, (item) => ({
     sort: item[where.index] as string,
     id: idOf(item['pk'] as string),
   }));
@@ -93,20 +124,22 @@ export function querySource(
   };
 }
 
-/** Keys of the table's rows with a prefix, `chunk` at a time; their sort keys end in the ids. */
+/** Keys of the table's rows with a prefix, `chunk` at a time, from one on; their sort keys end in the ids. */
 export function rowSource(
   table: Table,
   where: { readonly partition: string; readonly prefix: string },
   direction: Direction,
   chunk: number,
+  after?: Position,
 ): KeySource {
+  const rows = behindRow(where, direction, after?.sort);
   let startKey: Record<string, unknown> | undefined;
   let done = false;
   return {
     async next() {
       if (done) return [];
       const page = await table.query({
-        ...where,
+        ...rows,
         reverse: direction === 'desc',
         limit: chunk,
         only: ['sk'],
@@ -131,10 +164,14 @@ export function listSource(keys: readonly Position[], direction: Direction): Key
   };
 }
 
-/** Merges sources into one order; a key in several sources comes once. The first chunks are read in parallel. */
+/**
+ * Merges sources into one order; a key in several sources comes once. The first chunks are read in parallel.
+ * @param after a key behind which it begins
+ */
 export async function* mergeKeys(
   sources: readonly KeySource[],
   direction: Direction,
+  after?: Position,
 ): AsyncGenerator<Position> {
   const compare = comparing(direction);
   const heads = await Promise.all(
@@ -154,7 +191,7 @@ export async function* mergeKeys(
     }
     if (first === undefined) return;
     const key = first.keys[first.at++]!;
-    if (seen.has(key.id)) continue;
+    if (seen.has(key.id) || (after !== undefined && compare(key, after) <= 0)) continue;
     seen.add(key.id);
     yield key;
   }

@@ -12,6 +12,7 @@ import { todoKey, todoPrefix, todosPartition, todoTargetKey } from '../row-keys/
 import { userKey } from '../row-keys/users.ts';
 import type { Counters } from '../table/counters.ts';
 import { deletePage } from '../table/delete-page.ts';
+import { behindRow } from '../table/sorted-sources.ts';
 import type { Table } from '../table/table.ts';
 import { ABSENT, type Item, PRESENT, type Write } from '../table/write.ts';
 
@@ -140,10 +141,12 @@ export class Todos {
     return row === undefined ? undefined : this.get(userId, row['todoId'] as number);
   }
 
-  /** Yields the to-dos of a user in a state, the newest first. */
-  async *ofUser(userId: number, state: TodoState, limit: number): AsyncGenerator<TodoRecord> {
+  /** Yields the to-dos of a user in a state, the newest first. @param after the id of one behind which to begin */
+  async *ofUser(userId: number, state: TodoState, limit: number, after?: number): AsyncGenerator<TodoRecord> {
     const rows = { partition: todosPartition(userId), prefix: todoPrefix(state), limit };
-    for await (const item of this.#table.queryAll(rows)) yield fromItem(item)!;
+    const begin = after === undefined ? undefined : todoKey(userId, state, after).sk;
+    for await (const item of this.#table.queryAll(behindRow(rows, 'asc', begin)))
+      if (item['sk'] !== begin) yield fromItem(item)!;
   }
 
   /** @returns undefined above `cap` */

@@ -104,21 +104,25 @@ export class DeployTokens {
   async list({ resource, where, ...request }: DeployTokenQuery): Promise<Page<DeployTokenRecord>> {
     const { sources, count } = this.#keys(resource, request);
     const [page, total] = await Promise.all([
-      cutPage(mergeKeys(sources, 'asc'), request, { load: (ids) => this.#getMany(ids), where }),
+      cutPage(mergeKeys(sources, 'asc', request.rows?.after), request, {
+        load: (ids) => this.#getMany(ids),
+        where,
+      }),
       request.count && where === undefined ? count() : undefined,
     ]);
     return where === undefined ? { ...page, total } : page;
   }
 
   #keys(resource: MemberSource | undefined, request: PageRequest) {
+    const after = request.rows?.after;
     if (resource !== undefined) {
       const rows = { partition: memberPartition(resource), prefix: DEPLOY_TOKEN } as const;
-      const sources = [rowSource(this.#table, rows, 'asc', chunkFor(request, 1))];
+      const sources = [rowSource(this.#table, rows, 'asc', chunkFor(request, 1), after)];
       return { sources, count: () => this.#table.count(rows, MAX_TOTAL) };
     }
     const partitions = listPartitions(LIST).map((partition) => ({ index: 'byId', partition }) as const);
     const chunk = chunkFor(request, partitions.length);
-    const listed = partitions.map((where) => indexSource(this.#table, where, 'asc', chunk));
+    const listed = partitions.map((where) => indexSource(this.#table, where, 'asc', chunk, after));
     return { sources: listed.map(idSource), count: () => countSources(listed) };
   }
 

@@ -5,7 +5,14 @@ import { memberPartition } from '../row-keys/members.ts';
 import { ACCESS_TOKEN } from '../row-keys/tokens.ts';
 import { userPartition } from '../row-keys/users.ts';
 import { chunkFor, countSources, MAX_TOTAL, type PageRequest } from '../table/paging.ts';
-import { type Direction, indexSource, type KeySource, rowSource } from '../table/sorted-sources.ts';
+import {
+  behindRow,
+  type Direction,
+  indexSource,
+  type KeySource,
+  type Range,
+  rowSource,
+} from '../table/sorted-sources.ts';
 import type { Table } from '../table/table.ts';
 import type { Item } from '../table/write.ts';
 import { TOKEN_LIST } from './rows.ts';
@@ -23,20 +30,21 @@ export function tokenKeys(
   request: PageRequest,
   idAfter?: number,
 ): { readonly sources: readonly KeySource[]; readonly count: () => Promise<number | undefined> } {
+  const after = request.rows?.after;
   if (of === undefined) {
     const from = idAfter === undefined ? {} : { from: padded(idAfter + 1) };
     const partitions = listPartitions(TOKEN_LIST).map(
       (partition) => ({ index: 'byId', partition, ...from }) as const,
     );
     const chunk = chunkFor(request, partitions.length);
-    const listed = partitions.map((where) => indexSource(table, where, direction, chunk));
+    const listed = partitions.map((where) => indexSource(table, where, direction, chunk, after));
     return { sources: listed.map(idSource), count: () => countSources(listed) };
   }
   const chunk = chunkFor(request, 1);
   if ('resource' in of) {
     const rows = { partition: memberPartition(of.resource), prefix: ACCESS_TOKEN } as const;
     return {
-      sources: [rowSource(table, rows, direction, chunk)],
+      sources: [rowSource(table, rows, direction, chunk, after)],
       count: () => table.count(rows, MAX_TOTAL),
     };
   }
@@ -46,7 +54,7 @@ export function tokenKeys(
     prefix: of.impersonation === true ? 'IMPERSONATION#' : 'TOKEN#',
   } as const;
   return {
-    sources: [userSource(table, rows, direction, chunk)],
+    sources: [userSource(table, behindRow(rows, direction, after?.sort), direction, chunk)],
     count: () => table.count(rows, MAX_TOTAL),
   };
 }
@@ -59,7 +67,7 @@ const idSource = (source: KeySource): KeySource => ({
 /** Keys of a user's rows, `chunk` at a time. */
 function userSource(
   table: Table,
-  rows: { readonly index: 'byUser'; readonly partition: string; readonly prefix: string },
+  rows: { readonly index: 'byUser'; readonly partition: string; readonly prefix?: string } & Range,
   direction: Direction,
   chunk: number,
 ): KeySource {

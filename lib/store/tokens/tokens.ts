@@ -205,7 +205,10 @@ export class Tokens {
   async list({ of, direction = 'asc', where, idAfter, ...request }: TokenQuery): Promise<Page<TokenRecord>> {
     const { sources, count } = tokenKeys(this.#table, of, direction, request, idAfter);
     const [page, total] = await Promise.all([
-      cutPage(mergeKeys(sources, direction), request, { load: (ids) => this.getMany(ids), where }),
+      cutPage(mergeKeys(sources, direction, request.rows?.after), request, {
+        load: (ids) => this.getMany(ids),
+        where,
+      }),
       request.count && where === undefined ? count() : undefined,
     ]);
     return where === undefined ? { ...page, total } : page;

@@ -135,7 +135,8 @@ export class Topics {
       .flatMap(listPartitions)
       .map((partition) => ({ index: 'bySize' as const, partition, ...from }));
     const chunk = chunkFor(query, partitions.length);
-    const sources = partitions.map((each) => indexSource(this.#table, each, 'asc', chunk));
+    const after = query.rows?.after;
+    const sources = partitions.map((each) => indexSource(this.#table, each, 'asc', chunk, after));
     const term = query.search?.trim().toLowerCase() ?? '';
     const matches = ({ name, title, projectsCount }: TopicRecord) =>
       !(query.unassigned && projectsCount > 0) &&
@@ -144,7 +145,7 @@ export class Topics {
     const visible = (topic: TopicRecord | undefined) =>
       topic?.gone === undefined && topic !== undefined && (query.all || isShown(topic)) ? topic : undefined;
     const [page, total] = await Promise.all([
-      cutPage(mergeKeys(sources, 'asc'), query, {
+      cutPage(mergeKeys(sources, 'asc', after), query, {
         load: async (ids) => (await this.getEvenGone(ids)).map(visible),
         where,
       }),

@@ -70,9 +70,10 @@ export class UserList {
       .flatMap(listPartitions)
       .map((partition): IndexPartition => ({ index: 'byActivity', partition, from: day }));
     const chunk = chunkFor(query, partitions.length);
-    const sources = partitions.map((where) => indexSource(this.#table, where, 'asc', chunk));
+    const after = query.rows?.after;
+    const sources = partitions.map((where) => indexSource(this.#table, where, 'asc', chunk, after));
     const [page, total] = await Promise.all([
-      cutPage(mergeKeys(sources, 'asc'), query, { load: (ids) => this.#users.getMany(ids) }),
+      cutPage(mergeKeys(sources, 'asc', after), query, { load: (ids) => this.#users.getMany(ids) }),
       query.count ? countSources(sources) : undefined,
     ]);
     return { ...page, total };

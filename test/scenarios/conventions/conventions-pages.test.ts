@@ -172,7 +172,7 @@ test('offset pagination ends at 50,000 rows, and keyset pagination only supports
 });
 
 test('lists without keyset support ignore pagination=keyset', async () => {
-  const answer = await get('/topics?pagination=keyset&per_page=1');
+  const answer = await get('/user/keys?pagination=keyset&per_page=1');
   expect([answer.status, answer.headers.get('x-per-page')]).toEqual([200, '1']);
 });
 
@@ -220,6 +220,7 @@ test('members, tokens and users have the same pagination', async () => {
     if (total > 1) expect(next).toContain('page=2');
     else expect(next).toBeUndefined();
     const beyond = await service.call('GET', `${path}?page=502&per_page=100`, { token: service.rootToken });
-    expect(beyond.status).toBe(405);
+    // The end of a list of tokens is before; the others have a keyset that goes on there.
+    expect([path, beyond.status]).toEqual([path, path === '/personal_access_tokens' ? 200 : 405]);
   }
 });

@@ -5,9 +5,9 @@ import { StoreError } from '../../../lib/store/errors.ts';
 import { folded, orderedBy, padded } from '../../../lib/store/row-keys/key.ts';
 import { refPrefixSort, refSort } from '../../../lib/store/row-keys/repository.ts';
 import { gramsOf, lookupGrams, matchesWords, wordsOf } from '../../../lib/store/search/trigrams.ts';
-import { decodeCursor, encodeCursor } from '../../../lib/store/table/cursor.ts';
+import { decodeCursor, encodeCursor, type Position } from '../../../lib/store/table/cursor.ts';
 import { cutPage } from '../../../lib/store/table/paging.ts';
-import { comparing, listSource, mergeKeys } from '../../../lib/store/table/sorted-sources.ts';
+import { behindRow, comparing, listSource, mergeKeys } from '../../../lib/store/table/sorted-sources.ts';
 import { compareText } from '../../../lib/store/table/text-order.ts';
 
 const bytewise = (a: string, b: string) => Math.sign(Buffer.compare(Buffer.from(a), Buffer.from(b)));
@@ -172,5 +172,84 @@ describe('pages of merged lists', () => {
     );
     const last = { id: 9, sort: padded(9) };
     expect(bounded).toEqual({ items: [], total: undefined, more: false, last, truncated: true });
+  });
+});
+
+describe('a page of rows', () => {
+  const key = (id: number) => ({ sort: padded(id), id });
+  const keys = Array.from({ length: 30 }, (_, i) => key(i + 1));
+  /** Where pages end one after the other, and what they hold. */
+  async function pages(options: Partial<Parameters<typeof cutPage<number>>[2]>) {
+    const found: number[][] = [];
+    const ends: number[] = [];
+    for (let after: Position | undefined, goesOn = true; goesOn; ) {
+      let end: Position | undefined;
+      const ended = (last: Position) => void (end = last);
+      const rows = after === undefined ? { ended } : { after, ended };
+      const sources = [listSource(keys, 'asc')];
+      const { items } = await cutPage(
+        mergeKeys(sources, 'asc', after),
+        { page: 1, perPage: 4, rows },
+        {
+          load: async (ids) => ids,
+          ...options,
+        },
+      );
+      found.push([...items]);
+      if (end !== undefined) ends.push(end.id);
+      goesOn = end !== undefined;
+      after = end;
+    }
+    return { found: found.flat(), ends };
+  }
+  const all = keys.map(({ id }) => id);
+
+  test('begins behind the last one, until there are no more', async () => {
+    expect(await pages({})).toEqual({ found: all, ends: [4, 8, 12, 16, 20, 24, 28] });
+  });
+  test('of which a filter has looked at as many as it may goes on behind these', async () => {
+    const where = (id: number) => id % 10 === 0;
+    const { found, ends } = await pages({ where, walk: 7, batchSize: 7 });
+    expect(found).toEqual([10, 20, 30]);
+    expect(ends).toEqual([7, 14, 21, 28]);
+  });
+  test('does not tell the key of a record that is not shown', async () => {
+    const load = async (ids: readonly number[]) => ids.map((id) => (id % 7 === 0 ? undefined : id));
+    const { found, ends } = await pages({ load, where: (id) => id === 30, walk: 7, batchSize: 7 });
+    expect(found).toEqual([30]);
+    expect(ends).toEqual([6, 13, 20, 27]);
+  });
+  test('has equal sort keys in the order of their ids', async () => {
+    const equal = [3, 1, 2].map((id) => ({ sort: 'x', id }));
+    const from = mergeKeys([listSource(equal, 'desc')], 'desc', { sort: 'x', id: 3 });
+    const found: number[] = [];
+    for await (const { id } of from) found.push(id);
+    expect(found).toEqual([2, 1]);
+  });
+});
+
+describe('the rows from one on', () => {
+  test('stay within their prefix or range, in either direction', () => {
+    const rows = { partition: 'P', prefix: 'A#' };
+    expect(behindRow(rows, 'asc', undefined)).toEqual(rows);
+    expect(behindRow(rows, 'asc', 'A#5')).toEqual({ partition: 'P', from: 'A#5', to: 'A$' });
+    expect(behindRow(rows, 'desc', 'A#5')).toEqual({ partition: 'P', from: 'A#', to: 'A#5' });
+    const range = { partition: 'P', from: 'b', to: 'd' };
+    expect(behindRow(range, 'asc', 'c')).toEqual({ partition: 'P', from: 'c', to: 'd' });
+    expect(behindRow(range, 'asc', 'a')).toEqual(range);
+    expect(behindRow(range, 'desc', 'c')).toEqual({ partition: 'P', from: 'b', to: 'c' });
+    expect(behindRow(range, 'desc', 'e')).toEqual(range);
+    expect(behindRow({}, 'asc', 'c')).toEqual({ from: 'c' });
+  });
+  test.each(['', 'B#5', 'A', `A#${'ö'.repeat(500)}`])('are not those from %j on', (sort) => {
+    expect(() => behindRow({ prefix: 'A#' }, 'asc', sort)).toThrow(StoreError);
+  });
+  test('hold all that begins with the prefix', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), (text) => {
+        const { to } = behindRow({ prefix: 'A#' }, 'asc', 'A#') as { to: string };
+        expect(compareText(`A#${text}`, to)).toBeLessThan(0);
+      }),
+    );
   });
 });

@@ -62,6 +62,21 @@ const { send } = serviceOf([
   }),
   endpoint({
     ...common,
+    path: '/rows/:total',
+    query: () => params({ sort: oneOf(['asc', 'desc'], { default: 'asc' }) }),
+    paginate: 'offset',
+    keyset: { marker: 'cursor', rows: true },
+    noun: 'Row',
+    handle: ({ params, page }) => {
+      const from = page.keyset ? Number(page.after ?? 0) : page.offset;
+      const items = rows(Number(params.total)).slice(from, from + page.perPage);
+      const more = from + page.perPage < Number(params.total);
+      if (more) page.ended?.(String(from + page.perPage));
+      return { items, more, ...(page.keyset ? {} : { total: Number(params.total) }) };
+    },
+  }),
+  endpoint({
+    ...common,
     path: '/tree',
     paginate: 'keyset',
     keyset: { marker: 'page_token' },
@@ -156,13 +171,31 @@ describe('offset pagination', () => {
   });
 
   test('names no other way where a list has none', async () => {
-    expect(await send('GET /many/8?page=502&per_page=100')).toMatchObject({
+    expect(await send('GET /many/60000?page=502&per_page=100')).toMatchObject({
       status: 405,
       body: {
         error:
           'Offset pagination has a maximum allowed offset of 50000 for requests that return objects of type record.',
       },
     });
+  });
+
+  test('has empty pages beyond the end of a list, however far', async () => {
+    for (const [list, total, pages] of [
+      ['/many/8', '8', '1'],
+      ['/many/50100', null, null],
+    ]) {
+      const { status, headers, body } = await send(`GET ${list}?page=700&per_page=100`);
+      expect([status, body]).toEqual([200, []]);
+      const [page, next] = ['700', ''];
+      expect(pageHeaders(headers)).toMatchObject({
+        page,
+        'next-page': next,
+        'prev-page': '699',
+        total,
+        'total-pages': pages,
+      });
+    }
   });
 
   test.each([
@@ -283,4 +316,74 @@ describe('keyset pagination', () => {
       endpoint({ ...common, path: '/x', paginate: 'keyset', handle: () => ({ items: [] }) }),
     ).toThrow(TypeError);
   });
+});
+
+describe('a list of rows', () => {
+  const base = 'http://lemnos.test/api/v4';
+  const nextOf = (headers: Headers) => linksOf(headers)['next']?.replace(base, '');
+
+  test('has its pages by number, as others have', async () => {
+    const { headers } = await send('GET /rows/60000?per_page=100');
+    expect(linksOf(headers)).toEqual(
+      Object.fromEntries(
+        [
+          ['next', 2],
+          ['first', 1],
+        ].map(([rel, page]) => [rel, `${base}/rows/60000?page=${page}&per_page=100&sort=asc&total=60000`]),
+      ),
+    );
+  });
+
+  test('can be followed by links beyond the last page that has a number, to its end', async () => {
+    const seen: unknown[] = [];
+    const pages: (string | null)[] = [];
+    let next: string | undefined = '/rows/50250?per_page=100&page=500';
+    while (next !== undefined) {
+      const { headers, body } = await send(`GET ${next}`);
+      seen.push(...(body as unknown[]));
+      pages.push(headers.get('x-page'));
+      next = nextOf(headers);
+    }
+    expect(seen).toEqual(rows(50_250).slice(49_900));
+    expect(pages).toEqual(['500', '501', null, null]);
+  });
+
+  test('goes on by keyset from its beginning, without a number or a total', async () => {
+    const { headers, body } = await send('GET /rows/5?pagination=keyset&per_page=2');
+    expect([body, headers.get('x-page'), headers.get('x-total')]).toEqual([[0, 1], null, null]);
+    expect(linksOf(headers)).toEqual({
+      next: `${base}/rows/5?cursor=2&pagination=keyset&per_page=2&sort=asc&total=5`,
+    });
+    const last = await send('GET /rows/5?pagination=keyset&per_page=2&cursor=4');
+    expect([last.body, last.headers.get('link')]).toEqual([[4], null]);
+  });
+
+  test('says how to go on where it is asked for a page too far', async () => {
+    expect(await send('GET /rows/60000?page=502&per_page=100')).toMatchObject({
+      status: 405,
+      body: {
+        error:
+          'Offset pagination has a maximum allowed offset of 50000 for requests that return objects of type Row. Remaining records can be retrieved using keyset pagination.',
+      },
+    });
+  });
+
+  test('takes another method of pagination, and a cursor without one, as none', async () => {
+    for (const query of ['pagination=legacy', 'pagination=x', 'cursor=2'])
+      expect((await send(`GET /rows/5?per_page=2&${query}`)).body).toEqual([0, 1]);
+  });
+});
+
+test('the link from the last page that has a number goes on by keyset, in an order that has one', async () => {
+  const at = async (query: string) => {
+    const { headers } = await send(`GET /issues?per_page=100&page=501&${query}`);
+    return new URL(linksOf(headers)['next']!).searchParams;
+  };
+  expect(Object.fromEntries(await at(''))).toEqual({
+    cursor: 'here',
+    order_by: 'created_at',
+    pagination: 'keyset',
+    per_page: '100',
+  });
+  expect((await at('order_by=title')).get('page')).toBe('502');
 });
