@@ -96,7 +96,7 @@ export async function createEpic(
     confidential: input.confidential ?? false,
     author: snapshotOf(user),
     labelIds: labels.map((label) => label.id),
-    parentId: parentId ?? null,
+    parentId,
     startDateFixed: input.startDateFixed ?? null,
     startDateIsFixed: input.startDateIsFixed ?? false,
     dueDateFixed: input.dueDateFixed ?? null,
@@ -143,8 +143,7 @@ export async function updateEpic(
   const found = await getEpic(deps, actor, access, iid);
   const idsOf = async (titles: readonly string[], create: boolean) =>
     (await findOrCreateLabels(deps, access, titles, { create })).map(({ id }) => id);
-  const [parentId, set, added, removed] = await Promise.all([
-    usableParent(deps, actor, access, input.parentId, found.epic.id),
+  const [set, added, removed] = await Promise.all([
     input.labels && idsOf(input.labels, true),
     idsOf(input.addLabels ?? [], true),
     idsOf(input.removeLabels ?? [], false),
@@ -153,7 +152,10 @@ export async function updateEpic(
     input.description === undefined ? undefined : await keptText(deps, access, input.description);
   const now = (canInGroup(actor, access, 'own_epics') ? input.updatedAt : undefined) ?? deps.now();
   const attempt = async () => {
-    const { epic: before } = await getEpic(deps, actor, access, iid);
+    const [{ epic: before }, above] = await Promise.all([
+      getEpic(deps, actor, access, iid),
+      epicsAbove(deps, actor, access, input.parentId, found.epic.id),
+    ]);
     const labelIds = [...new Set([...(set ?? before.labelIds), ...added])].filter(
       (id) => !removed.includes(id),
     );
@@ -162,7 +164,7 @@ export async function updateEpic(
       ...given('title', input.title?.trim()),
       ...given('description', description),
       ...given('confidential', input.confidential),
-      ...given('parentId', parentId),
+      ...given('parentId', input.parentId === undefined ? undefined : (above[0]?.id ?? null)),
       ...given('startDateFixed', input.startDateFixed),
       ...given('startDateIsFixed', input.startDateIsFixed),
       ...given('dueDateFixed', input.dueDateFixed),
@@ -193,7 +195,8 @@ export async function updateEpic(
     return {
       before,
       epic: await deps.store.epics.change(before, change, [], now, {
-        writes,
+        // Another request may put one of those above below this one.
+        writes: [...writes, ...above.map((epic) => deps.store.epics.unchanged(epic))],
         messages: [...told, ...toldWhereNamed(deps, actor, before, input)],
       }),
     };
@@ -231,27 +234,37 @@ export async function deleteEpic(
 }
 
 /**
- * An epic of the group or of one above it, to be above another. @param id null or 0: none
- * @returns undefined where it stays as it is @throws 400 for an epic that is hidden, elsewhere, below this one, or too deep
+ * The parent of a new epic: an epic of the group or of one above it. @param id null or 0: none
+ * @throws 400 for an epic that is hidden, elsewhere, or too deep
  */
 export async function usableParent(
   deps: Deps,
   actor: Actor,
   access: GroupAccess,
   id: number | null | undefined,
+): Promise<number | null> {
+  return (await epicsAbove(deps, actor, access, id))[0]?.id ?? null;
+}
+
+/** The parent that an epic gets, and those above it. @throws 400 as {@link usableParent}, and for an epic below the child */
+async function epicsAbove(
+  deps: Deps,
+  actor: Actor,
+  access: GroupAccess,
+  id: number | null | undefined,
   childId?: number,
-): Promise<number | null | undefined> {
-  if (id === undefined) return undefined;
-  if (id === null || id === 0) return null;
+): Promise<readonly EpicRecord[]> {
+  if (id === undefined || id === null || id === 0) return [];
   const wrong = invalid({ parent: ['is invalid'] });
   const parent = (await visibleEpics(deps, actor, [id])).get(id)?.epic;
   if (parent === undefined || !lineOf(access.group).includes(parent.container.id)) throw wrong;
-  let above: EpicRecord | undefined = parent;
-  for (let depth = 1; above !== undefined; depth++) {
-    if (above.id === childId || depth === MAX_DEPTH) throw wrong;
-    above = above.parentId === null ? undefined : await deps.store.epics.get(above.parentId);
+  const above: EpicRecord[] = [];
+  for (let next: EpicRecord | undefined = parent; next !== undefined; ) {
+    if (next.id === childId || above.length + 1 === MAX_DEPTH) throw wrong;
+    above.push(next);
+    next = next.parentId === null ? undefined : await deps.store.epics.get(next.parentId);
   }
-  return id;
+  return above;
 }
 
 /** New texts may name something: a worker tells there. */

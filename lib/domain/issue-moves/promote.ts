@@ -137,7 +137,7 @@ async function parentOf(
   { epicId }: IssueRecord,
 ): Promise<number | null> {
   try {
-    return (await usableParent(deps, actor, group, epicId)) ?? null;
+    return await usableParent(deps, actor, group, epicId);
   } catch (error) {
     if (error instanceof DomainError) return null;
     throw error;

@@ -12,7 +12,7 @@ import type { Counters } from '../table/counters.ts';
 import { chunkFor, cutPage, type Page, type PageRequest } from '../table/paging.ts';
 import { type Direction, indexSource, mergeKeys } from '../table/sorted-sources.ts';
 import type { Table } from '../table/table.ts';
-import { type Check, PRESENT, type Write } from '../table/write.ts';
+import { type Check, PRESENT, unchangedSince, type Write } from '../table/write.ts';
 
 /** Maximum number of epics of a group, without those of groups below. */
 export const MAX_EPICS = 100_000;
@@ -77,6 +77,11 @@ export class Epics extends Contained<EpicRecord> {
   /** For transactions that need the epic; refused as `epic` when it is deleted. */
   stays(id: number): Check {
     return { check: epicKey(id), if: PRESENT, reason: 'epic' };
+  }
+
+  /** For transactions that need the epic as it was read; refused as stale otherwise. */
+  unchanged(epic: EpicRecord): Check {
+    return { check: epicKey(epic.id), ...unchangedSince(epic, 'epic') };
   }
 
   /** The write for the transaction of an award, refused as `epic` when it is deleted. The time of its last change stays. */

@@ -105,6 +105,22 @@ describe('an epic', () => {
     expect(circle).toMatchObject({ status: 400, body: { message: { parent: ['is invalid'] } } });
   });
 
+  test('of two that are put below each other at once, one is', async () => {
+    const titles = ['a', 'b', 'c', 'd', 'e', 'f'];
+    const [first, ...others] = await Promise.all(
+      titles.map((title) => made(`/groups/${group}/epics`, { title })),
+    );
+    for (const other of others) {
+      const put = (iid: number, json: object) => as('root', 'PUT', `/groups/${group}/epics/${iid}`, json);
+      const answers = await Promise.all([
+        put(first.iid, { parent_id: other.id }),
+        put(other.iid, { parent_id: first.id }),
+      ]);
+      expect(answers.map(({ status }) => status).sort()).toEqual([200, 400]);
+      await put(first.iid, { parent_id: 0 });
+    }
+  });
+
   test.each([
     ['a blank title', { title: ' ' }, 400],
     ['a long title', { title: 'x'.repeat(256) }, 400],
