@@ -1,4 +1,5 @@
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
+import { isGiven } from '../../lib/git/wire/given-bytes.ts';
 import { errorOf, type Failure, failureOf } from './failure.ts';
 
 /** What goes through the channel: bytes as they are asked for, at last the end, or why there is none. */
@@ -10,13 +11,14 @@ const AHEAD = 2;
 /**
  * Bytes for another thread, each chunk of which moves there. A web stream that is transferred clones them instead: twice as much
  * is copied, and each copy is garbage that has to be collected.
- * @param options.own makes bytes of a chunk that may leave: a copy, where it may be a part of something, or still be used here
+ * @param options.own makes bytes of a chunk that may leave: unless it was given away, a copy, as it may be a part of something, or still be
+ *   used here
  * @param options.over called when nobody reads any more, at the end too
  * @returns what the other thread makes a stream of, by {@link arriving}; it is to be transferred
  */
 export function movable(
   chunks: AsyncIterable<Uint8Array>,
-  { own = copyOf, over }: { readonly own?: typeof copyOf; readonly over?: () => void } = {},
+  { own = given, over }: { readonly own?: typeof given; readonly over?: () => void } = {},
 ): MessagePort {
   const { port1: here, port2: there } = new MessageChannel();
   const iterator = chunks[Symbol.asyncIterator]();
@@ -47,7 +49,8 @@ export function movable(
   return there;
 }
 
-const copyOf = (chunk: Uint8Array): Uint8Array<ArrayBuffer> => new Uint8Array(chunk);
+const given = (chunk: Uint8Array): Uint8Array<ArrayBuffer> =>
+  isGiven(chunk) ? (chunk as Uint8Array<ArrayBuffer>) : new Uint8Array(chunk);
 
 /** The bytes that another thread moves here. */
 export function arriving(port: MessagePort): ReadableStream<Uint8Array> {

@@ -2,6 +2,7 @@
  * The side bands (gitprotocol-pack, "Packfile Data"): the first byte of a packet line is its band: 1 for the pack or
  * the report, 2 for progress, 3 for a fatal message.
  */
+import { free, give } from './given-bytes.ts';
 import { lengthOfPkt, MAX_PKT_DATA, pkt } from './pkt-line.ts';
 
 export type Band = 1 | 2 | 3;
@@ -33,8 +34,8 @@ const HEAD = 5;
 const PIECE = 256 * 1024;
 
 /**
- * A stream of bytes as packet lines on band 1, in pieces of many lines. Each byte is copied once, into memory that belongs
- * to one piece alone.
+ * A stream of bytes as packet lines on band 1, in pieces of many lines. Each byte is copied once, into memory that is given
+ * away with the piece; content that was given is freed.
  */
 export async function* streamed(
   mode: SideBand,
@@ -63,11 +64,12 @@ export async function* streamed(
       if (at < line + HEAD + capacity) continue;
       endLine();
       if (line < size) continue;
-      yield piece;
+      yield give(piece);
       piece = Buffer.allocUnsafeSlow(size);
       [line, at] = [0, HEAD];
     }
+    free(bytes);
   }
   if (at > line + HEAD) endLine();
-  if (line > 0) yield piece.subarray(0, line);
+  if (line > 0) yield give(piece.subarray(0, line));
 }

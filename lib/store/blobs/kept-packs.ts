@@ -6,6 +6,7 @@ import type { Readable } from 'node:stream';
 import { json } from 'node:stream/consumers';
 import type { UnlistedPack } from '../../git/pack/store.ts';
 import type { PackDescription } from '../../git/ports.ts';
+import { give } from '../../git/wire/given-bytes.ts';
 import type { KeptPack } from '../../git/wire/kept-pack.ts';
 import { log } from '../../telemetry/log.ts';
 import { AlreadyExists, Missing } from '../errors.ts';
@@ -46,7 +47,10 @@ export class KeptPacks {
     const key = prefix + name;
     const latest = `${prefix}latest`;
     return {
-      open: () => this.#open(key),
+      open: async () => {
+        const copy = await this.#open(key);
+        return copy && giving(copy);
+      },
       keep: (pack, indexed) => {
         if (!this.#isAskedAgain(key) && indexed?.atOnce !== true) return pack;
         const kept = (size: number) => this.#keepIndex(latest, key, size, indexed?.index);
@@ -136,6 +140,11 @@ const indexKey = (key: string): string => `${key}-index`;
 const LAST_OF_FANOUT = 8 + 4 * 255;
 
 const notKept = (error: unknown): void => log('warn', 'pack not kept', { cause: String(error) });
+
+/** A chunk that is not a part of anything has been read for this stream alone. */
+async function* giving(copy: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {
+  for await (const chunk of copy) yield chunk.byteLength === chunk.buffer.byteLength ? give(chunk) : chunk;
+}
 
 /**
  * Passes the pieces on, and stores them unless the pack ends early or is too large.

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { buffer } from 'node:stream/consumers';
 import { CreateBucketCommand, type S3Client } from '@aws-sdk/client-s3';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
+import { free } from '../../../lib/git/wire/given-bytes.ts';
 import type { IndexedCopy } from '../../../lib/git/wire/kept-pack.ts';
 import { Blobs } from '../../../lib/store/blobs/blobs.ts';
 import { KeptPacks } from '../../../lib/store/blobs/kept-packs.ts';
@@ -60,6 +61,21 @@ test('a copy is kept for the second who asks, or at once', async () => {
   await send('r1', 'b', bytes, true, indexOf(3));
   expect(await copyOf('r1', 'b')).toEqual(bytes);
   expect(await copyOf('r2', 'b')).toBeUndefined();
+});
+
+test('what a reader of a copy frees stays for all others', async () => {
+  const bytes = randomBytes(1_500_000);
+  await send('freed', 'a', bytes, true);
+  const [one, other] = [await packs.of('freed', 'a').open(), await packs.of('freed', 'a').open()];
+  let freed = 0;
+  for await (const chunk of one!) {
+    const { length } = chunk;
+    free(chunk);
+    freed += length - chunk.length;
+  }
+  expect(freed).toBeGreaterThan(1_000_000);
+  expect((await buffer(other!)).equals(bytes)).toBe(true);
+  expect((await copyOf('freed', 'a'))!.equals(bytes)).toBe(true);
 });
 
 test('the copy that was kept last with its index is the latest, in its own repository alone', async () => {

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { WireError } from '../../../lib/git/wire/error.ts';
+import { give, isGiven } from '../../../lib/git/wire/given-bytes.ts';
 import {
   DELIM,
   FLUSH,
@@ -131,6 +132,22 @@ describe('side bands', () => {
       }
     },
   );
+
+  it('a stream frees content that was given, once it is copied, and gives away what it makes', async () => {
+    const [kept, given] = [new Uint8Array(300_000).fill(1), give(new Uint8Array(300_000).fill(2))];
+    async function* content() {
+      yield kept;
+      yield given;
+    }
+    const made: Uint8Array[] = [];
+    for await (const piece of streamed('side-band-64k', content())) {
+      expect(isGiven(piece)).toBe(true);
+      made.push(piece);
+    }
+    expect([kept.length, given.length]).toEqual([300_000, 0]);
+    const sent = Buffer.concat([new Uint8Array(300_000).fill(1), new Uint8Array(300_000).fill(2)]);
+    expect(Buffer.concat(made).equals(Buffer.concat(onBand('side-band-64k', 1, sent)))).toBe(true);
+  });
 
   it('without them only the pack is sent, unframed', () => {
     expect(onBand('none', 1, 'PACK')).toEqual([Buffer.from('PACK')]);

@@ -1,6 +1,7 @@
 import { buffer } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
+import { give } from '../../../lib/git/wire/given-bytes.ts';
 import { arriving, movable } from '../../../local/threads/moved-bytes.ts';
 
 test('bytes arrive as they were sent, and stay where they came from', async () => {
@@ -11,6 +12,16 @@ test('bytes arrive as they were sent, and stay where they came from', async () =
   }
   expect(await buffer(arriving(movable(sent())))).toEqual(Buffer.concat(chunks));
   expect(whole).toEqual(new Uint8Array([1, 2, 3, 4, 5]));
+});
+
+test('bytes that were given away arrive, and are gone where they came from', async () => {
+  const memory = new Uint8Array([1, 2, 3, 4, 5]);
+  const chunk = give(memory.subarray(0, 3));
+  async function* sent() {
+    yield chunk;
+  }
+  expect(await buffer(arriving(movable(sent())))).toEqual(Buffer.from([1, 2, 3]));
+  expect([chunk.length, memory.length]).toEqual([0, 0]);
 });
 
 test('what fails there fails here, with its name and code', async () => {
