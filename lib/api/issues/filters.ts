@@ -2,7 +2,7 @@
 
 import type { IssueFilter, Selection } from '../../domain/issues/conditions.ts';
 import { DUE_DATES } from '../../domain/issues/conditions.ts';
-import { ISSUE_ORDERS } from '../../domain/issues/list.ts';
+import { ISSUE_ORDERS } from '../../domain/issues/list-order.ts';
 import * as p from '../../http/params.ts';
 import { HEALTH_STATUSES, ISSUE_STATES, ISSUE_TYPES } from '../../records/issues.ts';
 import type { ApiDeps } from '../endpoint.ts';
