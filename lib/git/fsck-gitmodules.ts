@@ -3,14 +3,15 @@ import type { Report } from './fsck-text.ts';
 import { Effort, type Steps } from './work.ts';
 
 const MAX_BYTES = 16 * 1024 * 1024;
-/** Characters of a line, with those that continue it: more than can be passed to git as a URL. */
+/** Bytes of a line, with those that continue it: more than can be passed to git as a URL. */
 const MAX_LINE = 64 * 1024;
 
 /** Checks the content of `.gitmodules` (CVE-2018-11235, CVE-2018-17456, CVE-2019-19604, CVE-2020-11008). */
 export class GitmodulesCheck {
   readonly #report: Report;
   /** A name may be long, and have millions of settings. */
-  #safeName: string | undefined;
+  #name: string | undefined;
+  #isSafe = true;
 
   constructor(report: Report) {
     this.#report = report;
@@ -18,8 +19,7 @@ export class GitmodulesCheck {
 
   *check(data: Uint8Array): Steps<undefined> {
     if (data.length > MAX_BYTES) return this.#report('gitmodulesLarge', '.gitmodules too large to parse');
-    const text = asBuffer(data).toString('utf8');
-    for (const setting of settingsIn(text)) {
+    for (const setting of settingsIn(asBuffer(data).toString('latin1'))) {
       if (setting === undefined) yield;
       else if (setting === 'too long')
         return this.#report('gitmodulesLarge', '.gitmodules has too long lines to parse');
@@ -29,22 +29,26 @@ export class GitmodulesCheck {
     }
   }
 
-  #checkSetting({ section, subsection, key, value }: Setting): void {
-    if (section !== 'submodule' || subsection === undefined) return;
-    if (subsection !== this.#safeName && !isSafeName(subsection))
-      this.#report('gitmodulesName', `disallowed submodule name: ${subsection}`);
-    else this.#safeName = subsection;
+  #checkSetting({ submodule, key, value }: Setting): void {
+    if (submodule !== this.#name) {
+      this.#name = submodule;
+      this.#isSafe = isSafeName(submodule);
+    }
+    if (!this.#isSafe) this.#report('gitmodulesName', `disallowed submodule name: ${shown(submodule)}`);
     if (value === undefined) return;
     if (key === 'url' && !isSafeUrl(value))
-      this.#report('gitmodulesUrl', `disallowed submodule url: ${value}`);
+      this.#report('gitmodulesUrl', `disallowed submodule url: ${shown(value)}`);
     if (key === 'path' && value.startsWith('-')) {
-      this.#report('gitmodulesPath', `disallowed submodule path: ${value}`);
+      this.#report('gitmodulesPath', `disallowed submodule path: ${shown(value)}`);
     }
     if (key === 'update' && value.startsWith('!')) {
-      this.#report('gitmodulesUpdate', `disallowed submodule update setting: ${value}`);
+      this.#report('gitmodulesUpdate', `disallowed submodule update setting: ${shown(value)}`);
     }
   }
 }
+
+/** The start of text whose characters are bytes. */
+const shown = (text: string): string => Buffer.from(text.slice(0, 1000), 'latin1').toString('utf8');
 
 /** A name becomes a directory below `.git/modules`. */
 function isSafeName(name: string): boolean {
@@ -54,14 +58,8 @@ function isSafeName(name: string): boolean {
 /** A URL must not look like an option, pass a newline to a credential helper, or use `../` to leave its host. */
 function isSafeUrl(url: string): boolean {
   if (url.startsWith('-')) return false;
-  let decoded: string;
-  try {
-    decoded = decodeURIComponent(url);
-  } catch {
-    decoded = url;
-  }
-  if (url.startsWith('./') || url.startsWith('../') || url.startsWith('.\\') || url.startsWith('..\\')) {
-    if (decoded.includes('\n')) return false;
+  if (/^\.\.?[/\\]/.test(url) || url.startsWith('git://')) {
+    if (LINE_END.test(url)) return false;
     let rest = url;
     let climbed = false;
     for (let step = /^(\.\.?)[/\\]/.exec(rest); step; step = /^(\.\.?)[/\\]/.exec(rest)) {
@@ -70,122 +68,178 @@ function isSafeUrl(url: string): boolean {
     }
     return !(climbed && (rest.startsWith(':') || rest.startsWith('/')));
   }
-  const remote = /^(?:(?:https?|ftps?)::)?((?:https?|ftps?):\/\/.*)$/s.exec(url)?.[1];
-  if (remote === undefined) return true;
-  if (decoded.includes('\n')) return false;
-  return /^[a-z]+:\/\/[^/?#]+/.test(remote) && !/^[a-z]+:\/\/[:]/.test(remote);
+  const remote = /^(?:(?:https?|ftps?)::)(.*)|^((?:https?|ftps?):\/\/.*)/s.exec(url);
+  if (remote === null) return true;
+  return !LINE_END.test(url) && WITH_HOST.test(remote[1] ?? remote[2]!);
 }
 
+/** In a URL, whose escapes are decoded byte by byte. */
+const LINE_END = /\n|%0a/i;
+const WITH_HOST = /^[a-z][a-z0-9+.-]*:\/\/(?:[^/?#@]*@)?[a-z0-9._[\]-][a-z0-9._[\]:-]*(?:[/?#]|$)/i;
+
 interface Setting {
-  readonly section: string;
-  readonly subsection: string | undefined;
+  readonly submodule: string;
   readonly key: string;
   readonly value: string | undefined;
 }
 
 /**
- * git-config's syntax, in which a line may end with a backslash and go on. The settings end with a word where git would give
- * up, or where a line is longer than one that is read. Undefined: a stop for others.
+ * The settings of submodules, as git's parser of configurations finds them: a difference would let pass what clients obey. They end
+ * with a word where git would give up, or where a line is longer than one that is read. Undefined: a stop for others.
+ * @param text each character is a byte
  */
 function* settingsIn(text: string): Generator<Setting | 'malformed' | 'too long' | undefined, void> {
-  let section = '';
-  let subsection: string | undefined;
   const effort = new Effort();
-  const lines = new Lines(text);
-  for (let found = lines.next(); found !== undefined; found = lines.next()) {
-    if (found.length > MAX_LINE) return yield 'too long';
-    if (effort.spend(LINE_EFFORT + CHARACTER_EFFORT * found.length)) yield;
-    let line = found.trimStart();
-    const head = /^\[\s*([A-Za-z0-9.-]+)(?:\s+"((?:[^"\\]|\\.)*)")?\s*\]/.exec(line);
-    if (head) {
-      section = head[1]!.toLowerCase();
-      subsection = head[2]?.replace(/\\(.)/g, '$1');
-      const dot = section.indexOf('.');
-      if (subsection === undefined && dot >= 0) {
-        subsection = section.slice(dot + 1);
-        section = section.slice(0, dot);
-      }
-      line = line.slice(head[0].length).trimStart();
+  const source = new Source(text);
+  let section: Section = {};
+  for (;;) {
+    const from = source.at;
+    const found = nextIn(source);
+    if (source.isTooLong) return yield 'too long';
+    if (found === 'malformed') return yield found;
+    if (found === 'end') return;
+    if (found !== undefined) {
+      if ('section' in found) section = found.section;
+      else if (section.submodule !== undefined)
+        yield { submodule: section.submodule, key: section.key ?? found.key, value: found.value };
     }
-    if (line === '' || line.startsWith('#') || line.startsWith(';')) continue;
-    const name = /^([A-Za-z][A-Za-z0-9-]*)\s*/.exec(line);
-    if (!name) return yield 'malformed';
-    const rest = line.slice(name[0].length);
-    const key = name[1]!.toLowerCase();
-    if (rest === '' || rest.startsWith('#') || rest.startsWith(';')) {
-      yield { section, subsection, key, value: undefined };
-      continue;
-    }
-    if (!rest.startsWith('=')) return yield 'malformed';
-    const parts = [rest.slice(1).trimStart()];
-    let length = rest.length;
-    while (isContinued(parts.at(-1)!)) {
-      const next = lines.next();
-      if (next === undefined) break;
-      length += next.length;
-      if (length > MAX_LINE) return yield 'too long';
-      if (effort.spend(LINE_EFFORT + CHARACTER_EFFORT * next.length)) yield;
-      parts.push(parts.pop()!.slice(0, -1), next);
-    }
-    const value = unquote(parts.join(''));
-    if (value === undefined) return yield 'malformed';
-    yield { section, subsection, key, value };
+    if (effort.spend(STEP_EFFORT + BYTE_EFFORT * (source.at - from))) yield;
   }
 }
 
-/** Steps of {@link Effort} for a line, and for each of its characters. */
-const LINE_EFFORT = 100;
-const CHARACTER_EFFORT = 10;
+/** Steps of {@link Effort} for whatever is found next, and for each byte of it. */
+const STEP_EFFORT = 100;
+const BYTE_EFFORT = 10;
 
-/** The lines of a text, one at a time: it may have millions. */
-class Lines {
+/** Where settings are. */
+interface Section {
+  /** Undefined where they are not those of a submodule. */
+  readonly submodule?: string;
+  /** What all its settings set, whatever their keys. */
+  readonly key?: string;
+}
+
+type Found =
+  | { readonly section: Section }
+  | { readonly key: string; readonly value: string | undefined }
+  | 'malformed'
+  | 'end';
+
+/** @returns undefined for what says nothing */
+function nextIn(source: Source): Found | undefined {
+  const char = source.next();
+  if (char === '\n') return source.isOver ? 'end' : undefined;
+  if (isSpace(char)) return undefined;
+  if (char === '#' || char === ';') return restOfLine(source);
+  if (char === '[') {
+    const name = sectionName(source);
+    return name === undefined ? 'malformed' : { section: sectionOf(name) };
+  }
+  if (!/[a-z]/i.test(char)) return 'malformed';
+  let key = char.toLowerCase();
+  let after = source.next();
+  for (; isOfKey(after); after = source.next()) key += after.toLowerCase();
+  while (after === ' ' || after === '\t') after = source.next();
+  if (after === '\n') return { key, value: undefined };
+  const value = after === '=' ? valueIn(source) : undefined;
+  return value === undefined ? 'malformed' : { key, value };
+}
+
+const isSpace = (char: string): boolean => char === ' ' || char === '\t' || char === '\r';
+const isOfKey = (char: string): boolean => /[a-z0-9-]/i.test(char);
+
+function restOfLine(source: Source): undefined {
+  while (source.next() !== '\n') {
+    // A comment.
+  }
+}
+
+/** What is in brackets: a name, and behind a dot of its own what may follow it in quotes. @returns undefined for anything else */
+function sectionName(source: Source): string | undefined {
+  let name = '';
+  let char = source.next();
+  for (; isOfKey(char) || char === '.'; char = source.next()) name += char.toLowerCase();
+  if (char === ']') return name || undefined;
+  if (!isSpace(char)) return undefined;
+  while (isSpace(char)) char = source.next();
+  if (char !== '"') return undefined;
+  name += '.';
+  for (char = source.next(); char !== '"'; char = source.next()) {
+    if (char === '\\') char = source.next();
+    if (char === '\n') return undefined;
+    name += char;
+  }
+  return source.next() === ']' ? name : undefined;
+}
+
+const SUBMODULE = 'submodule.';
+
+function sectionOf(name: string): Section {
+  if (!name.startsWith(SUBMODULE)) return {};
+  // In git a setting's name is that of its section with its key behind it, and ends before a zero.
+  const end = name.indexOf('\0');
+  if (end < 0) return { submodule: name.slice(SUBMODULE.length) };
+  const dot = name.lastIndexOf('.', end);
+  if (dot < SUBMODULE.length) return {};
+  return { submodule: name.slice(SUBMODULE.length, dot), key: name.slice(dot + 1, end) };
+}
+
+const ESCAPED: Readonly<Record<string, string>> = { n: '\n', t: '\t', b: '\b', '\\': '\\', '"': '"' };
+
+/** @returns undefined where git would give up */
+function valueIn(source: Source): string | undefined {
+  let value = '';
+  /** Without the spaces at its end. */
+  let length = 0;
+  let quoted = false;
+  for (;;) {
+    const char = source.next();
+    if (char === '\n' && quoted) return undefined;
+    const isComment = !quoted && (char === '#' || char === ';');
+    if (isComment) restOfLine(source);
+    if (isComment || char === '\n') return value.slice(0, length).split('\0', 1)[0];
+    if (!quoted && isSpace(char)) {
+      if (value !== '') value += char;
+      continue;
+    }
+    if (char === '"') quoted = !quoted;
+    else if (char === '\\') {
+      const next = source.next({ goesOn: true });
+      if (next !== '\n' && !(next in ESCAPED)) return undefined;
+      value += ESCAPED[next] ?? '';
+    } else value += char;
+    length = value.length;
+  }
+}
+
+/** Bytes one by one. A line may end with CR LF, the last one with nothing. */
+class Source {
   readonly #text: string;
   #at: number;
+  #lineAt = 0;
+  isTooLong = false;
 
   constructor(text: string) {
     this.#text = text;
-    this.#at = text.startsWith('\ufeff') ? 1 : 0;
+    this.#at = text.startsWith('\u00ef\u00bb\u00bf') ? 3 : 0;
   }
 
-  /** Without its end. @returns undefined after the last one */
-  next(): string | undefined {
+  get at(): number {
+    return this.#at;
+  }
+
+  get isOver(): boolean {
+    return this.isTooLong || this.#at > this.#text.length;
+  }
+
+  /** The end of a line as `\n`, also what is behind the end. @param options.goesOn whether the line goes on behind its end */
+  next({ goesOn = false } = {}): string {
     const text = this.#text;
-    if (this.#at > text.length) return undefined;
-    const from = this.#at;
-    const end = text.indexOf('\n', from);
-    this.#at = end < 0 ? text.length + 1 : end + 1;
-    if (end < 0) return text.slice(from);
-    return text.slice(from, end > from && text[end - 1] === '\r' ? end - 1 : end);
+    if (this.#at - this.#lineAt > MAX_LINE) this.isTooLong = true;
+    if (this.isTooLong) return '\n';
+    let char = text[this.#at++] ?? '\n';
+    if (char === '\r' && text[this.#at] === '\n') char = text[this.#at++]!;
+    if (char === '\n' && !goesOn) this.#lineAt = this.#at;
+    return char;
   }
-}
-
-/** Whether it ends with an odd number of backslashes: those before the last one are in pairs. */
-function isContinued(text: string): boolean {
-  let from = text.length;
-  while (from > 0 && text[from - 1] === '\\') from--;
-  return (text.length - from) % 2 === 1;
-}
-
-function unquote(text: string): string | undefined {
-  let value = '';
-  let kept = 0;
-  let quoted = false;
-  for (let i = 0; i < text.length; i++) {
-    const char = text[i]!;
-    if (char === '"') {
-      quoted = !quoted;
-      kept = value.length;
-    } else if (char === '\\') {
-      const escaped = { n: '\n', t: '\t', b: '\b', '\\': '\\', '"': '"' }[text[++i] ?? ''];
-      if (escaped === undefined) return undefined;
-      value += escaped;
-      kept = value.length;
-    } else if (!quoted && (char === '#' || char === ';')) {
-      break;
-    } else {
-      value += char;
-      if (quoted || !/\s/.test(char)) kept = value.length;
-    }
-  }
-  return quoted ? undefined : value.slice(0, kept);
 }

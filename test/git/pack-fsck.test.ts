@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { tmpdir } from 'node:os';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { isDotGit, isDotGitmodules } from '../../lib/git/dotgit.ts';
 import { Fsck } from '../../lib/git/fsck.ts';
 import type { ObjectType } from '../../lib/git/objects.ts';
@@ -265,6 +265,31 @@ describe('.gitmodules', () => {
     ['a key without a section', 'hello\n', []],
     ['not a configuration', '[submodule\n', ['gitmodulesParse']],
     ['open quote', section('url = "x'), ['gitmodulesParse']],
+    ['a comment that ends as if it went on', section('path = x # \\\nurl = -x'), ['gitmodulesUrl']],
+    ['spaces before what goes on', section('url = \\\n  -x'), ['gitmodulesUrl']],
+    ['spaces behind empty quotes', section('url = "" -x'), ['gitmodulesUrl']],
+    ['going on at the very end', '[submodule "s"]\nurl = -x\\', ['gitmodulesUrl']],
+    ['sections on one line', '[core][submodule "s"]url = -x\n', ['gitmodulesUrl']],
+    ['a section without a name', '[]\n[submodule "s"]\nurl = -x\n', ['gitmodulesParse']],
+    ['a section of quotes alone', '[ "x"]\n[submodule "s"]\nurl = -x\n', ['gitmodulesUrl']],
+    ['a name in both ways', '[submodule.a "b"]\nurl = -x\n', ['gitmodulesUrl']],
+    ['a name without quotes', '[Submodule.A]\nURL = -x\n', ['gitmodulesUrl']],
+    ['an empty name', '[submodule.]\npath = x\n', ['gitmodulesName']],
+    ['no name', '[submodule]\nurl = -x\n', []],
+    ['escapes in a name', '[submodule "\\a\\\u2028\\\r"]\nurl = -x\n', ['gitmodulesUrl']],
+    ['a zero in a name', '[submodule "s.url\0"]\na = -x\n', ['gitmodulesUrl']],
+    ['a zero in a URL', section('url = https://\0example.com'), ['gitmodulesUrl']],
+    ['a byte order mark later', '\n\ufeff[submodule "s"]\nurl = -x\n', ['gitmodulesParse']],
+    ['a comment behind a key', section('path # x\nurl = -x'), ['gitmodulesParse']],
+    ['a key alone', section('url\npath'), []],
+    ['another sign behind a key', section('path: x\nurl = -x'), ['gitmodulesParse']],
+    ['an unknown escape', section('path = \\x\nurl = -x'), ['gitmodulesParse']],
+    ['line end beside what is no UTF-8', section('url = "https://example.com/%0a%ff"'), ['gitmodulesUrl']],
+    ['line end in a URL of git', section('url = "git://example.com/\\n"'), ['gitmodulesUrl']],
+    ['no URL behind a helper', section('url = https::example.com/foo.git'), ['gitmodulesUrl']],
+    ['a user without a host', section('url = https://user@/foo.git'), ['gitmodulesUrl']],
+    ['a user with a host', section('url = https://user:word@example.com:8443/foo.git'), []],
+    ['an address', section('url = http::http://[::1]:80/foo.git'), []],
   ];
   it.each(cases)('%s', (_name, text, ids) => {
     const data = Buffer.from(text);
@@ -273,6 +298,15 @@ describe('.gitmodules', () => {
     atOnce(fsck.gitmodules(oid, data));
     expect([...fsck.errors, ...fsck.warnings].map((finding) => finding.id)).toEqual(ids);
     expect(gitFindingsIn('.gitmodules', data)).toEqual(ids);
+  });
+
+  it.each([
+    ['a byte order mark', '\u00ef\u00bb\u00bf[submodule "s"]\nurl = -x\n'],
+    ['the byte 255', '[submodule "s"]\npath = \u00ff\nurl = -x\n'],
+  ])('%s ends nothing: clients read files differently from what fsck has in memory', (_name, text) => {
+    const fsck = new Fsck();
+    atOnce(fsck.gitmodules(blobOid, Buffer.from(text, 'latin1')));
+    expect(fsck.errors.map(({ id }) => id)).toEqual(['gitmodulesUrl']);
   });
 
   const stopsFor = (text: string) => {
@@ -292,6 +326,17 @@ describe('.gitmodules', () => {
     const { stops, errors } = stopsFor(before.trimEnd() + unit.repeat(2 ** 20 / unit.length));
     expect(errors).toEqual([]);
     expect(stops).toBeGreaterThan(50);
+  });
+
+  it('a megabyte of settings of a long name that is refused is read at once', () => {
+    const fsck = new Fsck();
+    const text = `[submodule "${'../'.repeat(20_000)}"]\n${'a\n'.repeat(2 ** 19)}`;
+    const split = vi.spyOn(String.prototype, 'split');
+    atOnce(fsck.gitmodules(blobOid, Buffer.from(text)));
+    const looks = split.mock.calls.length;
+    split.mockRestore();
+    expect(fsck.errors.map(({ id }) => id)).toEqual(['gitmodulesName']);
+    expect(looks).toBeLessThan(10);
   });
 
   it.each([
