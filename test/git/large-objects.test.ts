@@ -16,6 +16,7 @@ import { keptBytes } from '../../lib/git/pack/replay.ts';
 import { PackStore } from '../../lib/git/pack/store.ts';
 import { digestObject, streamObject } from '../../lib/git/pack/stream-object.ts';
 import { writePack } from '../../lib/git/pack/write.ts';
+import type { ObjectDatabase, PackDescription } from '../../lib/git/ports.ts';
 import { underWatch } from '../../lib/git/work.ts';
 import { collectGarbage } from '../harness/collect-garbage.ts';
 import { named, PackBuilder } from '../hostile/pack-builder.ts';
@@ -381,5 +382,36 @@ describe('an object that is held in memory', () => {
     expect(stops).toBeGreaterThan(40);
     const alone = await new PackStore(repository.objects).read(oids[2]!);
     expect(data[2]!.equals(alone.data)).toBe(true);
+  });
+
+  it('and is made of large deltas is read though its pack is superseded and deleted meanwhile', async () => {
+    const built = new PackBuilder();
+    const [own, other] = [randomFillSync(Buffer.alloc(3 * MB)), randomFillSync(Buffer.alloc(3 * MB))];
+    const first = built.delta(built.blob('xy'), [own], named('blob', own));
+    const second = built.delta(first, [other], named('blob', other));
+    const [old, current] = [new MemoryRepository(), new MemoryRepository()];
+    for (const repository of [old, current]) await addPack(repository, await indexPack([built.pack]));
+    const [{ id }] = (await old.objects.listPacks()) as [PackDescription];
+    let superseded = false;
+    const database: ObjectDatabase = {
+      ...old.objects,
+      listPacks: () => (superseded ? current : old).objects.listPacks(),
+      open: (pack, part) => {
+        if (pack.id !== id) return current.objects.open(pack, part);
+        const file = old.objects.open(pack, part);
+        return {
+          size: file.size,
+          read: async (offset, length) => {
+            // What the second delta is has not been read yet.
+            superseded ||= part === 'pack' && offset > second.offset + MB && offset + length < file.size;
+            if (superseded) throw new Error('no such pack');
+            return file.read(offset, length);
+          },
+        };
+      },
+    };
+    const { data } = await new PackStore(database).read(second.oid as Oid);
+    expect(superseded).toBe(true);
+    expect(other.equals(data)).toBe(true);
   });
 });

@@ -93,8 +93,8 @@ export class PackStore implements ObjectStore {
               failure.file.markUnusable(failure.cause);
               continue;
             }
-            // The pack was superseded and deleted since the listing was read.
-            if (relisted || !(await this.refresh())) throw failure;
+            // The pack was superseded and deleted since the listing was read, which another reader may have read again.
+            if (relisted || (this.#objects === objects && !(await this.refresh()))) throw failure;
             relisted = true;
           }
           continue;
