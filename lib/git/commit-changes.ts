@@ -3,6 +3,7 @@ import { asBuffer } from '../bytes/as-buffer.ts';
 import { type EditAction, editTree, type NewObject, touchedPaths } from './edit.ts';
 import { NothingToCommit, UnsoundObjects } from './edit-errors.ts';
 import { Fsck } from './fsck.ts';
+import { checkStoredGitmodules } from './fsck-stored.ts';
 import { EMPTY_TREE, type Oid, oidBytes, ZERO_OID } from './oid.ts';
 import { buildPack, deflatedAhead } from './pack/build-pack.ts';
 import { typeCode } from './pack/entry.ts';
@@ -135,6 +136,7 @@ export async function retryAfterCollection<T>(store: PackStore, work: () => Prom
  * @param options.head what HEAD is to point to
  * @param options.uses stored objects that the new objects or the ref point to, and that are not known to be reachable
  *   from a ref: those of them, and of what they reach, that only garbage packs hold are resurrected into a second pack
+ * @param options.renames whether trees may name stored files as no commit does yet
  * @throws ObjectMissing when one of those does not exist any more; UnsoundObjects, RefConflict
  */
 export async function publish(
@@ -145,12 +147,18 @@ export async function publish(
     readonly head?: RefName | undefined;
     readonly uses?: readonly Oid[];
     readonly pushOptions?: readonly string[];
+    readonly renames?: boolean;
   } = {},
 ): Promise<void> {
   const { objects, refs, store } = ports;
   // An object that another writer stores meanwhile is stored twice, which does no harm.
   const fresh = await notStored(store, created);
-  await inTurns(checkSound(fresh));
+  const fsck = await inTurns(checked(fresh));
+  if (options.renames) {
+    const created = new Set(fresh.map(({ oid }) => oid));
+    await checkStoredGitmodules(fsck, store, (oid) => created.has(oid));
+  }
+  if (fsck.errors.length > 0) throw new UnsoundObjects(fsck.errors);
   const packs: PackDescription[] = [];
   let seen = store;
   try {
@@ -215,12 +223,13 @@ async function attemptCommit(
   await publish(ports, [...objects, commit], [update], {
     head: first ? request.branch : undefined,
     uses: parent === undefined || parent === expected ? [] : [parent],
+    renames: true,
   });
   return { commit: commit.oid, tree };
 }
 
 /** As `receive.fsckObjects` does for a push. */
-function* checkSound(objects: readonly NewObject[]): Steps<void> {
+function* checked(objects: readonly NewObject[]): Steps<Fsck> {
   const fsck = new Fsck();
   for (const { type, oid, data } of objects) {
     yield;
@@ -230,7 +239,7 @@ function* checkSound(objects: readonly NewObject[]): Steps<void> {
     if (fsck.gitmodulesBlobs.has(oid)) yield* fsck.gitmodules(oid, data);
     if (fsck.gitattributesBlobs.has(oid)) yield* fsck.gitattributes(oid, data);
   }
-  if (fsck.errors.length > 0) throw new UnsoundObjects(fsck.errors);
+  return fsck;
 }
 
 async function notStored(store: PackStore, objects: readonly NewObject[]): Promise<NewObject[]> {

@@ -2,7 +2,7 @@ import { asBuffer } from '../bytes/as-buffer.ts';
 import type { Report } from './fsck-text.ts';
 import { Effort, type Steps } from './work.ts';
 
-const MAX_BYTES = 16 * 1024 * 1024;
+export const MAX_GITMODULES_BYTES = 16 * 1024 * 1024;
 /** Bytes of a line, with those that continue it: more than can be passed to git as a URL. */
 const MAX_LINE = 64 * 1024;
 
@@ -17,8 +17,10 @@ export class GitmodulesCheck {
     this.#report = report;
   }
 
-  *check(data: Uint8Array): Steps<undefined> {
-    if (data.length > MAX_BYTES) return this.#report('gitmodulesLarge', '.gitmodules too large to parse');
+  /** @param data undefined for more than can be read */
+  *check(data: Uint8Array | undefined): Steps<undefined> {
+    if (data === undefined || data.length > MAX_GITMODULES_BYTES)
+      return this.#report('gitmodulesLarge', '.gitmodules too large to parse');
     for (const setting of settingsIn(asBuffer(data).toString('latin1'))) {
       if (setting === undefined) yield;
       else if (setting === 'too long')

@@ -87,8 +87,8 @@ export class Fsck {
     else if (type === TAG) checkTag(data, this.#report, this.#link);
   }
 
-  /** Checks the content of a blob that a tree names `.gitmodules`. */
-  *gitmodules(oid: Oid, data: Uint8Array): Steps<void> {
+  /** Checks the content of a blob that a tree names `.gitmodules`; undefined for one too large to be read. */
+  *gitmodules(oid: Oid, data: Uint8Array | undefined): Steps<void> {
     this.#name = Buffer.from(oid, 'hex');
     this.#nameAt = 0;
     yield* new GitmodulesCheck(this.#report).check(data);

@@ -198,9 +198,21 @@ describe('commits through the API', () => {
     const gitmodules = '[submodule "x"]\n\tpath = x\n\turl = --upload-pack=evil\n';
     const evil = { action: 'create' as const, path: '.gitmodules', content: bytes(gitmodules) };
     await expect(repository.commitChanges(request({ actions: [evil] }))).rejects.toThrow(UnsoundObjects);
+    // Whether the content was stored under another name does not matter.
+    const notes = parseRefName('refs/heads/notes')!;
+    const named = await repository.commitChanges(
+      request({ branch: notes, actions: [{ ...evil, path: 'notes' }] }),
+    );
+    const move = { action: 'move' as const, path: '.gitmodules', from: 'notes' };
+    for (const action of [evil, move])
+      await expect(
+        repository.commitChanges(
+          request({ branch: notes, expected: named.commit, parent: named.commit, actions: [action] }),
+        ),
+      ).rejects.toThrow(UnsoundObjects);
     const honest = { ...evil, content: bytes(gitmodules.replace('--upload-pack=evil', '../other')) };
     await repository.commitChanges(request({ actions: [honest] }));
-    expect((await memory.refs.all()).refs).toHaveLength(1);
+    expect((await memory.refs.all()).refs).toHaveLength(2);
   });
 
   test('force moves the branch to another base', async () => {

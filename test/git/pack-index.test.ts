@@ -378,6 +378,21 @@ describe('fsck', () => {
     });
   });
 
+  it('checks .gitmodules that was stored under another name', async () => {
+    const blob = Buffer.from('[submodule "a"]\n\tpath = a\n\turl = --upload-pack=touch\n');
+    const { content } = buildPack([{ type: 'blob', data: blob }]);
+    if (content.kind !== 'bytes') throw new Error('expected bytes');
+    const { store } = await storeOf(content.pack);
+    const tree = Buffer.concat([Buffer.from('100644 .gitmodules\0'), oidBytes(hashObject('blob', blob))]);
+    const pushed = buildPack([{ type: 'tree', data: tree }]).content;
+    if (pushed.kind !== 'bytes') throw new Error('expected bytes');
+    const refused: FsckRefused = await indexPack([pushed.pack], { store }).catch((error) => error);
+    expect(refused.findings).toMatchObject([{ oid: hashObject('blob', blob), id: 'gitmodulesUrl' }]);
+    // What is stored nowhere is for the check of connectivity.
+    const { store: empty } = await storeOf();
+    await expect(indexPack([pushed.pack], { store: empty })).resolves.toMatchObject({ objectCount: 1 });
+  });
+
   it('checks .gitmodules, wherever in the pack the blob is', async () => {
     const blob = Buffer.from('[submodule "a"]\n\tpath = a\n\turl = --upload-pack=touch\n');
     const tree = Buffer.concat([Buffer.from('100644 .gitmodules\0'), oidBytes(hashObject('blob', blob))]);

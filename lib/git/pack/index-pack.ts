@@ -4,6 +4,7 @@ import { crc32 } from 'node:zlib';
 import { batchMisses } from '../batch-misses.ts';
 import { CorruptData } from '../corrupt-data.ts';
 import { Fsck, type FsckFinding, type FsckOptions, MAX_ATTRIBUTES_BYTES } from '../fsck.ts';
+import { checkStoredGitmodules } from '../fsck-stored.ts';
 import { type ObjectType, SMALL_BLOB_BYTES } from '../objects.ts';
 import { type Oid, oidBytes, oidFromBytes } from '../oid.ts';
 import type { PackContent } from '../ports.ts';
@@ -215,6 +216,8 @@ async function receive(
       await inTurns(fsck.gitmodules(oid, (await contents.read(oid)).data));
     }
   }
+  if (options.fsck !== false && options.store)
+    await checkStoredGitmodules(fsck, options.store, (oid) => names.type(oidBytes(oid), 0) !== 0);
   if (fsck.errors.length > 0) throw new FsckRefused(fsck.errors);
   if (options.store) await findCollision(options.store, contents, table, received);
   return {
