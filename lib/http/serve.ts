@@ -149,7 +149,9 @@ export async function serve<D extends HttpDeps>(
   const status = endpoint.returns.status ?? (endpoint.method === 'POST' ? 201 : 200);
   if (page === undefined)
     return status === 204 ? new Reply(204, {}, null) : answered(result ?? null, status, {}, facts);
-  const answer = { ...(result as Page<unknown>), ...(end === undefined ? {} : { next: end }) };
+  const found = result as Page<unknown>;
+  // What reads a list of rows may have a marker for other callers, which is none here.
+  const answer = endpoint.keyset?.rows ? { ...found, next: end } : found;
   const [shown, list] = page.kind === 'offset' ? pageBeyond(endpoint, page, answer) : [page, answer];
   const effective = { ...appliedDefaults(input, given), ...given, ...incoming.params };
   const headers = pageHeaders(shown, list, endpoint.keyset, facts.baseUrl + incoming.path, effective);

@@ -63,16 +63,17 @@ const { send } = serviceOf([
   endpoint({
     ...common,
     path: '/rows/:total',
-    query: () => params({ sort: oneOf(['asc', 'desc'], { default: 'asc' }) }),
+    query: () => params({ sort: oneOf(['asc', 'desc'], { default: 'asc' }), marker: string() }),
     paginate: 'offset',
     keyset: { marker: 'cursor', rows: true },
     noun: 'Row',
-    handle: ({ params, page }) => {
+    handle: ({ params, query, page }) => {
       const from = page.keyset ? Number(page.after ?? 0) : page.offset;
       const items = rows(Number(params.total)).slice(from, from + page.perPage);
       const more = from + page.perPage < Number(params.total);
       if (more) page.ended?.(String(from + page.perPage));
-      return { items, more, ...(page.keyset ? {} : { total: Number(params.total) }) };
+      const total = page.keyset ? undefined : Number(params.total);
+      return { items, more, total, next: query.marker };
     },
   }),
   endpoint({
@@ -356,6 +357,13 @@ describe('a list of rows', () => {
     });
     const last = await send('GET /rows/5?pagination=keyset&per_page=2&cursor=4');
     expect([last.body, last.headers.get('link')]).toEqual([[4], null]);
+  });
+
+  test('tells no other marker than that of the row where a page ended', async () => {
+    for (const query of ['', '&pagination=keyset']) {
+      const { headers } = await send(`GET /rows/5?per_page=5${query}&marker=of+others`);
+      expect([query, linksOf(headers)['next']]).toEqual([query, undefined]);
+    }
   });
 
   test('says how to go on where it is asked for a page too far', async () => {
