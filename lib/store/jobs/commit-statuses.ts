@@ -53,7 +53,8 @@ export class CommitStatuses {
       prefix: commitRowPrefix(sha, all ? 'STATUS' : 'LATEST'),
       only: ['sk'],
     };
-    const after = request.rows?.after;
+    // Ids alone are the order here: another sort key would pass over all of them.
+    const after = request.rows?.after && { sort: '', id: request.rows.after.id };
     const begun = <R extends { readonly prefix: string }>(rows: R) =>
       behindRow(rows, 'asc', after && rows.prefix + padded(after.id));
     const sources = [

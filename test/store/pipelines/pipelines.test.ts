@@ -118,6 +118,12 @@ test('a list of statuses reads only its page', async () => {
     { page: 1, perPage: 100, count: true },
   );
   expect([all.items.length, all.total]).toEqual([30, 30]);
+  // A place that is none of a list of statuses, as a caller may make it up.
+  const rows = { after: { sort: '~', id: idOf(all.items[9]!) }, ended: () => {} };
+  opened.reset();
+  const behind = await commitStatuses.page(projectId, sha, { all: true }, { page: 1, perPage: 5, rows });
+  expect(behind.items.map(idOf)).toEqual(all.items.slice(10, 15).map(idOf));
+  expect(opened.operations.length).toBe(3);
 });
 
 test('statuses above the limit or of a deleted project are refused', async () => {
