@@ -135,8 +135,8 @@ export async function cutPage<T>(
     }
   }
   const total = countAll && ended ? matches : undefined;
-  const undecided = where !== undefined && !ended && !more;
   const full = items.length === request.perPage;
+  const undecided = !ended && !more && (where !== undefined || !full);
   const truncated = undecided && !full;
   const goesOn = more || (undecided && full);
   // The key of what is not shown would tell about it.

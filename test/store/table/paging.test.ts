@@ -213,6 +213,12 @@ describe('a page of rows', () => {
     expect(found).toEqual([10, 20, 30]);
     expect(ends).toEqual([7, 14, 21, 28]);
   });
+  test('of which few are shown goes on behind these, also without a filter', async () => {
+    const load = async (ids: readonly number[]) => ids.map((id) => (id % 3 === 0 ? id : undefined));
+    const { found, ends } = await pages({ load, walk: 7 });
+    expect(found).toEqual(all.filter((id) => id % 3 === 0));
+    expect(ends.length).toBeGreaterThan(2);
+  });
   test('does not tell the key of a record that is not shown', async () => {
     const load = async (ids: readonly number[]) => ids.map((id) => (id % 7 === 0 ? undefined : id));
     const { found, ends } = await pages({ load, where: (id) => id === 30, walk: 7, batchSize: 7 });
