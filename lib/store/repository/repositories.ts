@@ -72,7 +72,10 @@ export class Repositories {
         const [item, ...rows] = items.slice(from, (from += 1 + names.length));
         const guard = guardOf(item);
         if (guard === undefined) return;
-        const { states } = await new RefSnapshots(this.#table, repositoryId).read(names, { at, guard, rows });
+        const snapshots = new RefSnapshots(this.#table, repositoryId);
+        const read = await snapshots.read(names, { at, guard, rows }).catch(missingAsUndefined);
+        if (read === undefined) return;
+        const { states } = read;
         const tips = names.flatMap((name) => {
           const oid = states.get(name)?.ref?.oid;
           return oid === undefined ? [] : [[name, oid] as const];
@@ -234,4 +237,9 @@ export class Repositories {
       if (id !== refTable && age > REPLACED_TABLE_MS) await removeRefTable(this.#table, repositoryId, id);
     }
   }
+}
+
+/** It may be deleted while it is read. */
+function missingAsUndefined(error: unknown): undefined {
+  if (!(error instanceof Missing)) throw error;
 }

@@ -1,6 +1,6 @@
 import type { Fault } from '@lemnos/embedded-aws/dynamodb';
 import fc from 'fast-check';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { type Oid, ZERO_OID } from '../../../lib/git/oid.ts';
 import { type PackDescription, RefConflict, type RefUpdate } from '../../../lib/git/ports.ts';
 import type { RefName } from '../../../lib/git/refname.ts';
@@ -9,7 +9,7 @@ import { message } from '../../../lib/store/outbox/outbox.ts';
 import type { RepositoryRefs } from '../../../lib/store/repository/refs-and-objects.ts';
 import { changeGuards, newRepository } from '../../../lib/store/repository/state.ts';
 import { projectKey } from '../../../lib/store/row-keys/projects.ts';
-import { refNamesKey } from '../../../lib/store/row-keys/repository.ts';
+import { GUARD_STRIPES, guardKey, refNamesKey } from '../../../lib/store/row-keys/repository.ts';
 import { readingOnce } from '../../../lib/store/table/read-once.ts';
 import { compareText } from '../../../lib/store/table/text-order.ts';
 import { measured, openTestStore, type TestStore } from '../table/store-fixture.ts';
@@ -86,6 +86,23 @@ test('what branches of several repositories point to is read in one request, and
   const other = await fresh();
   await open(other).compareAndSwap([create('main', 5)]);
   expect((await measured(opened, () => tipsOf(rows, other))).requests).toBe(1);
+});
+
+test('a repository that is deleted while its branches are read is left out of them', async () => {
+  const [stays, goes] = [await fresh(), await fresh()];
+  for (const id of [stays, goes]) await open(id).compareAndSwap([create('main', 1)]);
+  await open(goes).foldRefs();
+  const { table, repositories } = opened.store;
+  // The guard is read again beside the ref table.
+  const again = vi.spyOn(table, 'get').mockImplementationOnce(async () => {
+    for (let stripe = 0; stripe < GUARD_STRIPES; stripe++)
+      await table.delete({ delete: guardKey(goes, stripe) });
+    return undefined;
+  });
+  const names = [ref('main')];
+  const tips = await repositories.tips([stays, goes].map((repositoryId) => ({ repositoryId, names })));
+  again.mockRestore();
+  expect([...tips]).toEqual([[stays, new Map([[ref('main'), oid(1)]])]]);
 });
 
 describe('compare-and-swap', () => {
