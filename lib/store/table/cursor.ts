@@ -5,6 +5,7 @@
  */
 import { createHash } from 'node:crypto';
 import { StoreError } from '../errors.ts';
+import { REF_WHOLE } from '../row-keys/key.ts';
 
 /** Where a page ended: the sort key of its last item and its id. */
 export interface Position {
@@ -20,7 +21,7 @@ export function encodeCursor(query: unknown, { sort, id }: Position): string {
   return Buffer.from(digest(query, position) + position).toString('base64url');
 }
 
-/** @throws StoreError `bad-page` when the cursor was not issued for this query. */
+/** @throws StoreError `bad-page` when the cursor was not issued for this query, or its sort key is none of the table's */
 export function decodeCursor(query: unknown, cursor: string): Position {
   const refuse = () => new StoreError('bad-page', 'the cursor is not valid for this list');
   if (cursor.length > MAX_LENGTH || !/^[A-Za-z0-9_-]+$/.test(cursor)) throw refuse();
@@ -29,7 +30,8 @@ export function decodeCursor(query: unknown, cursor: string): Position {
   if (text.slice(0, DIGEST) !== digest(query, position)) throw refuse();
   try {
     const [sort, id] = JSON.parse(position) as unknown[];
-    if (typeof sort === 'string' && typeof id === 'number' && Number.isSafeInteger(id)) return { sort, id };
+    const isSort = typeof sort === 'string' && sort.isWellFormed() && Buffer.byteLength(sort) <= REF_WHOLE;
+    if (isSort && typeof id === 'number' && Number.isSafeInteger(id)) return { sort, id };
   } catch {
     // Falls through to the refusal.
   }

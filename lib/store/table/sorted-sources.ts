@@ -26,7 +26,7 @@ export const behind = (prefix: string, id: number, direction: Direction): Requir
 const endOf = (prefix: string): string =>
   prefix.slice(0, -1) + String.fromCharCode(prefix.charCodeAt(prefix.length - 1) + 1);
 /** The table refuses longer sort keys. */
-const MAX_KEY_BYTES = 1000;
+const MAX_KEY_BYTES = 1024;
 
 /**
  * Rows of a query from one of them on, which is read as well.

@@ -85,7 +85,9 @@ async function relations(group: number, path: string): Promise<void> {
     await byPerson(i, 'POST', `${path}/fork`, { path: `fork-${i}`, name: `fork ${i}` });
     await ok('owner', 'POST', `/users/${id}/follow`);
     await ok('owner', 'POST', `${path}/labels`, { name: `ｆ ${LETTERS[i]}`, color: '#112233' });
-    await ok('owner', 'POST', `/groups/${group}/labels`, { name: `g${i}`, color: '#112233' });
+    // About as many bytes as a key has of a title.
+    const name = `g${i}${'😀'.repeat(249 + i)}`;
+    await ok('owner', 'POST', `/groups/${group}/labels`, { name, color: '#112233' });
     await ok('owner', 'POST', `${path}/milestones`, { title: `p${i}` });
     await ok('owner', 'POST', `/groups/${group}/milestones`, { title: `g${i}` });
   }

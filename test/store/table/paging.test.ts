@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { StoreError } from '../../../lib/store/errors.ts';
 import { folded, orderedBy, padded } from '../../../lib/store/row-keys/key.ts';
+import { labelTitleKey, TITLE } from '../../../lib/store/row-keys/labels.ts';
 import { refPrefixSort, refSort } from '../../../lib/store/row-keys/repository.ts';
 import { gramsOf, lookupGrams, matchesWords, wordsOf } from '../../../lib/store/search/trigrams.ts';
 import { decodeCursor, encodeCursor, type Position } from '../../../lib/store/table/cursor.ts';
@@ -40,6 +41,12 @@ describe('a cursor', () => {
     );
     expect(() => decodeCursor({}, 'A'.repeat(1_000_000))).toThrow(StoreError);
   });
+  test.each(['ö'.repeat(501), 'a\ud83d', '\ude00'])(
+    'of the sort key %j, which no row has, is refused',
+    (sort) => {
+      expect(() => decodeCursor({}, encodeCursor({}, { sort, id: 1 }))).toThrow(StoreError);
+    },
+  );
 });
 
 describe('search', () => {
@@ -247,8 +254,14 @@ describe('the rows from one on', () => {
     expect(behindRow(range, 'desc', 'e')).toEqual(range);
     expect(behindRow({}, 'asc', 'c')).toEqual({ from: 'c' });
   });
-  test.each(['', 'B#5', 'A', `A#${'ö'.repeat(500)}`])('are not those from %j on', (sort) => {
+  test.each(['', 'B#5', 'A', `A#${'ö'.repeat(512)}`])('are not those from %j on', (sort) => {
     expect(() => behindRow({ prefix: 'A#' }, 'asc', sort)).toThrow(StoreError);
+  });
+  test.each([1, 248, 250, 251, 255])('begin at a label with a title of %d long characters', (length) => {
+    const { sk } = labelTitleKey({ kind: 'project', id: 1 }, '😀'.repeat(length));
+    const place = { sort: sk.slice(TITLE.length), id: 1 };
+    const { sort } = decodeCursor('rows', encodeCursor('rows', place));
+    expect(behindRow({ prefix: TITLE }, 'asc', TITLE + sort)).toMatchObject({ from: sk });
   });
   test('hold all that begins with the prefix', () => {
     fc.assert(
