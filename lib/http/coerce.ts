@@ -85,9 +85,15 @@ export function toDay(raw: unknown): Coerced<string> {
   if (day !== INVALID) return day;
   const at = toDatetime(raw);
   if (at === INVALID || at === null) return at;
-  const written = ISO.exec((raw as string).trim());
-  return written === null ? at.toISOString().slice(0, 10) : written.slice(1, 4).join('-');
+  const text = (raw as string).trim();
+  const iso = ISO.exec(text);
+  if (iso) return iso.slice(1, 4).join('-');
+  const [, date, name, year] = RFC_2822.exec(text)!;
+  return [year!, twoDigits(monthOf(name!)), twoDigits(Number(date))].join('-');
 }
+
+const monthOf = (name: string): number => MONTHS.indexOf(name.toLowerCase()) + 1;
+const twoDigits = (number: number): string => String(number).padStart(2, '0');
 
 /** ISO 8601 or RFC 2822; a date without time is midnight, a time without time zone is UTC. */
 export function toDatetime(raw: unknown): Coerced<Date> {
@@ -105,8 +111,7 @@ export function toDatetime(raw: unknown): Coerced<Date> {
   const mail = RFC_2822.exec(text);
   if (mail) {
     const [, date, name, year, hour, minute, second, zone] = mail;
-    const month = MONTHS.indexOf(name!.toLowerCase()) + 1;
-    return instant(year!, month, date!, [hour!, minute, second], 0, zone);
+    return instant(year!, monthOf(name!), date!, [hour!, minute, second], 0, zone);
   }
   return INVALID;
 }
