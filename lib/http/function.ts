@@ -19,7 +19,6 @@ import type { Endpoint, HttpDeps, Method, RequestFacts } from './endpoint.ts';
 import { elsewhere, failureReply, internalError } from './errors.ts';
 import {
   buffered,
-  isForbiddenMethod,
   type RequestInfo,
   requestOf,
   responseWith,
@@ -202,8 +201,6 @@ export function rawFunction(
     context?: Invocation,
     signal?: AbortSignal,
   ): Promise<Response> => {
-    if (isForbiddenMethod(event.httpMethod))
-      return Response.json({ error: '405 Not Allowed' }, { status: 405 });
     let converted: ReturnType<typeof requestOf>;
     try {
       converted = requestOf(event);

@@ -21,9 +21,12 @@ export interface RequestInfo {
 export const BUFFERED_LIMIT = 6 * 1024 * 1024 - 16 * 1024;
 
 /** Methods that the Fetch standard forbids in a `Request`; no endpoint has them. */
-export const isForbiddenMethod = (method: string): boolean => /^(CONNECT|TRACE|TRACK)$/i.test(method);
+const FORBIDDEN_METHOD = /^(CONNECT|TRACE|TRACK)$/;
 
-/** Converts the event to a `Request`. The path of its URL is as sent: percent-encoded, and without a stage. */
+/**
+ * Converts the event to a `Request`. The path of its URL is as sent: percent-encoded, and without a stage. A method that
+ * no `Request` may have becomes another one that no endpoint has.
+ */
 export function requestOf(
   event: APIGatewayProxyEvent,
   configuredBaseUrl: string | undefined = process.env['BASE_URL'],
@@ -33,7 +36,8 @@ export function requestOf(
   const { origin, pathname: prefix } = new URL(baseUrl);
   const path = withoutPrefix(encodeStray(event.path || '/'), prefix);
   const search = searchOf(event);
-  const method = event.httpMethod.toUpperCase();
+  const sent = event.httpMethod.toUpperCase();
+  const method = FORBIDDEN_METHOD.test(sent) ? 'UNKNOWN' : sent;
   const carriesBody = event.body !== null && event.body !== '' && method !== 'GET' && method !== 'HEAD';
   const request = new Request(`${origin}${path}${search}`, {
     method,

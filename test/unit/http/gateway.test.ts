@@ -275,12 +275,19 @@ describe('a buffered response', () => {
     expect(await make().handler({ ...rawEvent(), httpMethod: 'A B' })).toMatchObject({ statusCode: 400 });
   });
 
-  test.each(['TRACE', 'CONNECT', 'TRACK'])(
-    'is 405 for %s, which is not logged as a failure',
+  test.each(['TRACE', 'CONNECT', 'track', 'BREW'])(
+    'is what any method that a path does not have is for %s, which is not logged as a failure',
     async (httpMethod) => {
       const written = vi.spyOn(console, 'error').mockClear();
-      const answer = await make().handler({ ...rawEvent(), httpMethod });
+      const { handler } = make();
+      const answer = await handler({ ...rawEvent(), httpMethod });
       expect(answer).toMatchObject({ statusCode: 405, body: '{"error":"405 Not Allowed"}' });
+      expect(answer!.multiValueHeaders).toMatchObject({
+        allow: ['OPTIONS, GET, HEAD, DELETE'],
+        'x-request-id': [expect.any(String)],
+      });
+      const nowhere = await handler({ ...rawEvent(), path: '/api/v4/nowhere', httpMethod });
+      expect(nowhere).toMatchObject({ statusCode: 404, body: '{"error":"404 Not Found"}' });
       expect(written).not.toHaveBeenCalled();
       written.mockRestore();
     },
