@@ -201,9 +201,9 @@ export function pageHeaders(
     `<${url}?${queryText({ ...effective, per_page: page.perPage, ...changed })}>; rel="${rel}"`;
   const behindMarker = ({ sort }: { readonly sort?: unknown }, how: Given = {}): string | undefined => {
     if (list.next === undefined || rule === undefined) return undefined;
+    // A bound at the other end stays: it is a filter.
     const marker = markerName(rule, sort === 'asc' ? sort : undefined);
-    const markers = { id_after: undefined, id_before: undefined, [marker]: list.next };
-    return link({ ...markers, page: undefined, ...how }, 'next');
+    return link({ [marker]: list.next, page: undefined, ...how }, 'next');
   };
   if (page.kind === 'keyset' || page.keyset) {
     const next = behindMarker(page.kind === 'keyset' ? page : {});

@@ -68,6 +68,12 @@ test('users: keyset pages obey filters, and id_after and id_before bound offset 
   expect(await all('administrator', `/users?active=true&id_after=${first}&id_before=${third}&`)).toHaveLength(
     1,
   );
+  // Links lead to the next page, and no further than the bound at the other end.
+  const above = await follow(
+    'administrator',
+    `/users?pagination=keyset&per_page=1&active=true&id_after=${third}`,
+  );
+  expect(above.ids).toEqual(active.filter((id: number) => id > third));
 });
 
 test('users: an order other than by id has no keyset', async () => {
