@@ -125,12 +125,15 @@ export function pageRequest(
       sort,
     };
   }
+  const page = Math.max(1, given['page'] as number);
   if (rule?.rows && given['pagination'] === 'keyset') {
     const marker = given[rule.marker] as string | undefined;
-    const after = marker === undefined ? {} : { after: marker };
-    return { kind: 'offset', page: 1, perPage, offset: 0, keyset: true, ...after };
+    // Some clients send the method with every list, of which the product knows few: their numbers are numbers.
+    if (marker !== undefined || page === 1) {
+      const after = marker === undefined ? {} : { after: marker };
+      return { kind: 'offset', page: 1, perPage, offset: 0, keyset: true, ...after };
+    }
   }
-  const page = Math.max(1, given['page'] as number);
   const offset = (page - 1) * perPage;
   if (offset > MAX_OFFSET && !anyOffset) {
     if (paginate !== 'offset') throw tooFar(rule, noun);

@@ -366,6 +366,15 @@ describe('a list of rows', () => {
     }
   });
 
+  test('counts pages for those who name one, also by keyset', async () => {
+    const { headers, body } = await send('GET /rows/5?pagination=keyset&per_page=2&page=2');
+    expect([body, headers.get('x-page'), headers.get('x-next-page')]).toEqual([[2, 3], '2', '3']);
+    const last = await send(`GET ${nextOf(headers)}`);
+    expect([last.body, nextOf(last.headers)]).toEqual([[4], undefined]);
+    const marked = await send('GET /rows/5?pagination=keyset&per_page=2&page=2&cursor=4');
+    expect([marked.body, marked.headers.get('x-page')]).toEqual([[4], null]);
+  });
+
   test('says how to go on where it is asked for a page too far', async () => {
     expect(await send('GET /rows/60000?page=502&per_page=100')).toMatchObject({
       status: 405,
