@@ -21,7 +21,7 @@ test('while repositories are maintained, searches find what is new, mails are se
   const ada = { username: 'ada', name: 'Ada', email: 'ada@example.com', reset_password: true };
   expect((await call('POST', '/users', ada)).status).toBe(201);
 
-  const patience = { timeout: 30_000, interval: 200 };
+  const patience = { interval: 200 };
   await expect
     .poll(async () => (await call('GET', '/search?scope=users&search=ada')).body.length, patience)
     .toBe(1);

@@ -140,7 +140,7 @@ test('what a killed host had not sent is sent at the next start, and its unfinis
   expect(existsSync(join(mails, 'unfinished.part'))).toBe(false);
   // The sweep of every minute would come later.
   await expect.poll(() => readdirSync(mails).length, { interval: 200 }).toBeGreaterThan(0);
-}, 90_000);
+});
 
 test('a port that is taken is named, no token is printed, and the data can be opened on another port', async () => {
   const first = await startProcess({ DATA_DIR: join(folder, 'other'), ROOT_TOKEN });

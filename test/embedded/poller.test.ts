@@ -6,7 +6,7 @@ import { type PollOptions, pollQueue } from '../../local/poller.ts';
 import { type Fixture, openFixture } from './sqs-fixture.ts';
 
 /** For a busy machine. */
-const PATIENT = { timeout: 30_000 };
+const PATIENT = { timeout: 60_000 };
 
 const arn = (name: string) => `arn:aws:sqs:us-east-1:000000000000:${name}`;
 
