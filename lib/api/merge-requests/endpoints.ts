@@ -6,6 +6,7 @@ import { inDescription } from '../../domain/quick-actions/merge-requests.ts';
 import { project } from '../../http/access.ts';
 import * as p from '../../http/params.ts';
 import { noContent } from '../../http/reply.ts';
+import { MAX_APPROVALS } from '../../records/approvals.ts';
 import { type ApiDeps, endpoint } from '../endpoint.ts';
 import { assigneeIdsOf } from '../issues/params.ts';
 import { mergeRequestListEndpoints } from './lists.ts';
@@ -117,6 +118,8 @@ const create = endpoint({
       }),
       ...metadataFields(),
       approvals_before_merge: p.integer({
+        min: 0,
+        max: MAX_APPROVALS,
         description: 'Number of approvals, where the project asks for fewer, but for any',
       }),
     }),
@@ -166,7 +169,11 @@ const update = endpoint({
         remove_labels: p.list(p.string(), { description: 'Titles of labels to remove' }),
         state_event: p.oneOf(['close', 'reopen'], { description: 'Change of the state' }),
         discussion_locked: p.boolean({ nullable: true, description: 'Whether only members may write notes' }),
-        approvals_before_merge: p.integer({ description: 'Number of approvals' }),
+        approvals_before_merge: p.integer({
+          min: 0,
+          max: MAX_APPROVALS,
+          description: 'Number of approvals',
+        }),
       },
       [p.atLeastOneOf(...UPDATED)],
     ),

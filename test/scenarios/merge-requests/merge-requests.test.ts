@@ -205,6 +205,17 @@ describe('a merge request', () => {
     await as('owner', 'PUT', project, { approvals_before_merge: 0 });
   });
 
+  test.each([-1, 101])('asks for 0 to 100 approvals: not for %i', async (approvals_before_merge) => {
+    const error = { error: 'approvals_before_merge does not have a valid value' };
+    const source_branch = await branch();
+    const json = { title: 'Bounded', source_branch, target_branch: 'main' };
+    const refused = await as('developer', 'POST', of('public'), { ...json, approvals_before_merge });
+    expect([refused.status, refused.body]).toEqual([400, error]);
+    const { iid } = (await as('developer', 'POST', of('public'), json)).body;
+    const kept = await as('developer', 'PUT', `${of('public')}/${iid}`, { approvals_before_merge });
+    expect([kept.status, kept.body]).toEqual([400, error]);
+  });
+
   test('of ten that are proposed at once one is made', async () => {
     const source_branch = await branch();
     const json = { title: 'race', source_branch, target_branch: 'main' };
