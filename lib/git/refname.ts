@@ -32,19 +32,23 @@ export const fitsFile = (name: string): boolean =>
 const QUALIFIED = /^refs\/(heads|tags|remotes)\//;
 
 /**
- * `main` → `refs/heads/main`. Refuses `HEAD` and names that start with `-`, as `git branch` does, full ref names, and
- * names that are no file names.
+ * `main` → `refs/heads/main`. Refuses `HEAD` and names that start with `-`, as `git branch` does, and full ref names.
  */
 export function branchRef(name: string): RefName | undefined {
-  if (name === 'HEAD' || name === '@' || name.startsWith('-')) return undefined;
-  if (QUALIFIED.test(name) || !fitsFile(name)) return undefined;
+  if (name === 'HEAD' || name === '@' || name.startsWith('-') || QUALIFIED.test(name)) return undefined;
   return parseRefName(`refs/heads/${name}`);
 }
 
 export function tagRef(name: string): RefName | undefined {
-  if (name === 'HEAD' || name.startsWith('-') || QUALIFIED.test(name) || !fitsFile(name)) return undefined;
+  if (name === 'HEAD' || name.startsWith('-') || QUALIFIED.test(name)) return undefined;
   return parseRefName(`refs/tags/${name}`);
 }
+
+/** The ref of a branch that is to be made: see {@link fitsFile}. There may be others, which are found and deleted as ever. */
+export const newBranchRef = (name: string): RefName | undefined =>
+  fitsFile(name) ? branchRef(name) : undefined;
+/** Likewise of a tag. */
+export const newTagRef = (name: string): RefName | undefined => (fitsFile(name) ? tagRef(name) : undefined);
 
 /** A whole name, or its first part, that reads as an object id: 40 hexadecimal digits, or 64. */
 const OID_LIKE = /^(?:[0-9a-f]{40}|[0-9a-f]{64})(?:\/|$)/i;

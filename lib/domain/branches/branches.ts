@@ -1,7 +1,7 @@
 import { ObjectMissing } from '../../git/objects.ts';
 import type { Oid } from '../../git/oid.ts';
 import { type Ref, RefConflict } from '../../git/ports.ts';
-import { branchRef, isOidLike, type RefName, shortName } from '../../git/refname.ts';
+import { branchRef, isOidLike, newBranchRef, type RefName, shortName } from '../../git/refname.ts';
 import type { CommitRecord, GitRepository } from '../../git/repository.ts';
 import { MAINTENANCE, message } from '../../store/outbox/outbox.ts';
 import { can, signedIn } from '../access/permissions.ts';
@@ -79,7 +79,7 @@ export async function createBranch(
   input: { name: string; ref: string },
 ): Promise<{ made: Branch; protection: BranchProtection }> {
   requirePush(actor, access);
-  const name = branchRef(input.name);
+  const name = newBranchRef(input.name);
   if (name === undefined) throw refused('Branch name is invalid');
   if (isOidLike(input.name)) throw refused(BRANCH_REFUSALS.oidLike);
   let git = codeOf(deps, access, actor);

@@ -3,7 +3,7 @@ import { EditError, NothingToCommit, UnsoundObjects } from '../../git/edit-error
 import { ObjectMissing } from '../../git/objects.ts';
 import { type Oid, parseOid, ZERO_OID } from '../../git/oid.ts';
 import type { Identity } from '../../git/parse.ts';
-import { branchRef, isOidLike, type RefName } from '../../git/refname.ts';
+import { branchRef, fitsFile, isOidLike, type RefName } from '../../git/refname.ts';
 import type { CommitRecord, GitRepository } from '../../git/repository.ts';
 import type { Write } from '../../store/table/write.ts';
 import { can, signedIn } from '../access/permissions.ts';
@@ -174,6 +174,7 @@ async function startOf(
   other?: GitRepository,
 ): Promise<Start> {
   const current = (await git.ref(branch))?.oid;
+  if (current === undefined && !fitsFile(branch)) throw refused(NO_BRANCH);
   const starts = input.startBranch !== undefined || input.startSha !== undefined;
   const elsewhere = other !== undefined || (starts && input.startBranch !== input.branch);
   if (current !== undefined && !elsewhere) return { expected: current, parent: current };

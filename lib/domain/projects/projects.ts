@@ -1,4 +1,4 @@
-import { branchRef, isOidLike } from '../../git/refname.ts';
+import { isOidLike, newBranchRef } from '../../git/refname.ts';
 import { byId } from '../../records/by-id.ts';
 import type { GroupRecord } from '../../records/groups.ts';
 import type { ProjectRecord } from '../../records/projects.ts';
@@ -119,7 +119,8 @@ export async function createProject(
     topics: topicProblems(input.topics),
     visibility_level: visibilityProblems(namespace, input.visibility),
     default_branch:
-      input.defaultBranch === undefined || (branchRef(input.defaultBranch) && !isOidLike(input.defaultBranch))
+      input.defaultBranch === undefined ||
+      (newBranchRef(input.defaultBranch) && !isOidLike(input.defaultBranch))
         ? []
         : ['is not a valid branch name'],
   });

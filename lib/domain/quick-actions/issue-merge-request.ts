@@ -1,6 +1,6 @@
 /** The quick action that begins work on an issue: a branch, and a draft that closes the issue when it is merged. */
 
-import { branchRef } from '../../git/refname.ts';
+import { newBranchRef } from '../../git/refname.ts';
 import type { IssueRecord } from '../../records/issues.ts';
 import { can } from '../access/permissions.ts';
 import { createBranch } from '../branches/branches.ts';
@@ -54,7 +54,7 @@ export const WORK_ACTIONS: readonly IssueAction[] = [
       const { deps, access, stored: issue } = context;
       const branch = argument === '' ? branchFor(issue!) : argument;
       const { defaultBranch } = access.project;
-      const isFree = branchRef(branch) !== undefined && (await tipOf(deps, access, branch)) === undefined;
+      const isFree = newBranchRef(branch) !== undefined && (await tipOf(deps, access, branch)) === undefined;
       const hasStart = defaultBranch !== null && (await tipOf(deps, access, defaultBranch)) !== undefined;
       if (!isFree || !hasStart) return { summary: notApplied('create_merge_request') };
       return {

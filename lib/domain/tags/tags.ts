@@ -1,7 +1,7 @@
 import { ObjectMissing } from '../../git/objects.ts';
 import type { Oid } from '../../git/oid.ts';
 import { type Ref, RefConflict } from '../../git/ports.ts';
-import { isOidLike, shortName, tagRef } from '../../git/refname.ts';
+import { isOidLike, newTagRef, shortName, tagRef } from '../../git/refname.ts';
 import type { CommitRecord, GitRepository, Tip } from '../../git/repository.ts';
 import { signedIn } from '../access/permissions.ts';
 import type { ProjectAccess } from '../access/types.ts';
@@ -57,7 +57,7 @@ export async function preparedTag(
   input: Pick<NewTag, 'name' | 'ref'>,
 ) {
   requirePush(actor, access);
-  const name = tagRef(input.name);
+  const name = newTagRef(input.name);
   if (name === undefined) throw refused('Tag name invalid');
   if (isOidLike(input.name)) throw refused(TAG_REFUSALS.oidLike);
   const git = codeOf(deps, access, actor);

@@ -1,5 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { type Oid, ZERO_OID } from '../../../lib/git/oid.ts';
+import { parseRefName } from '../../../lib/git/refname.ts';
 import { ownWorld } from '../../harness/own-world.ts';
 import { scenarios } from '../../harness/scenarios.ts';
 import { expectSchema } from '../../harness/schemas.ts';
@@ -297,6 +299,44 @@ describe('creating a branch', () => {
     const same = await as('owner', 'POST', at('void2'), { branch: 'main', ref: 'main' });
     expect([same.status, same.body.default]).toEqual([201, true]);
   });
+});
+
+test('a branch and a tag from when names could be longer than those of files are shown, committed to, merged and deleted', async () => {
+  await project('longer');
+  const name = 'x'.repeat(251);
+  const projectPath = `/projects/${world.ids['longer']}`;
+  const tip = (await as('owner', 'GET', at('longer', 'main'))).body.commit.id as Oid;
+  const { repositoryId } = (await world.store.projects.get(world.ids['longer']!))!;
+  const made = ['heads', 'tags'].map((space) => parseRefName(`refs/${space}/${name}`)!);
+  await world.store.repositories
+    .open(repositoryId)
+    .compareAndSwap(made.map((ref) => ({ name: ref, from: ZERO_OID, to: tip })));
+  expect((await as('owner', 'GET', at('longer', name))).body).toMatchObject({ name, commit: { id: tip } });
+  await commit('longer', name, 'more');
+  const request = await as('owner', 'POST', `${projectPath}/merge_requests`, {
+    source_branch: name,
+    target_branch: 'main',
+    title: 'Longer',
+    remove_source_branch: false,
+  });
+  expect(request.status).toBe(201);
+  const merged = await as('owner', 'PUT', `${projectPath}/merge_requests/${request.body.iid}/merge`);
+  expect([merged.status, merged.body.state]).toEqual([200, 'merged']);
+  expect((await as('owner', 'DELETE', at('longer', name))).status).toBe(204);
+  const tag = `${projectPath}/repository/tags/${name}`;
+  expect((await as('owner', 'GET', tag)).body).toMatchObject({ name, target: tip });
+  expect((await as('owner', 'DELETE', tag)).status).toBe(204);
+  // Once they are gone, they cannot be made again.
+  const again = await as('owner', 'POST', `${projectPath}/repository/files/other`, {
+    branch: name,
+    start_branch: 'main',
+    content: '',
+    commit_message: 'Again',
+  });
+  expect([again.status, again.body]).toEqual([
+    400,
+    { message: 'You can only create or edit files when you are on a branch' },
+  ]);
 });
 
 describe('deleting a branch', () => {

@@ -1,5 +1,5 @@
 /** Visibility, projects and groups, repositories and their branches. */
-import { branchRef, isOidLike } from '../../../git/refname.ts';
+import { isOidLike, newBranchRef } from '../../../git/refname.ts';
 import {
   bool,
   described,
@@ -34,7 +34,7 @@ const IMPORT_SOURCES = [
 ] as const;
 
 const branchNameProblem = (name: string) =>
-  branchRef(name) === undefined || isOidLike(name) ? 'is not a valid branch name' : undefined;
+  newBranchRef(name) === undefined || isOidLike(name) ? 'is not a valid branch name' : undefined;
 
 const ciPathProblem = (path: string) =>
   /\.\.|^\//.test(path) ? 'cannot include leading slash or directory traversal.' : undefined;
