@@ -1,10 +1,12 @@
 /** Milestones of projects and groups. What is in a project may be planned for its milestones and those of groups above. */
 
+import { byId } from '../../records/by-id.ts';
 import type { MilestoneRecord, MilestoneState } from '../../records/milestones.ts';
 import { AlreadyExists, LimitReached, Missing, Stale } from '../../store/errors.ts';
 import { followChange, followDeletion } from '../../store/labels/uses.ts';
 import { MAX_MILESTONES, type MilestoneChange } from '../../store/milestones/milestones.ts';
-import type { Page, PageRequest } from '../../store/table/paging.ts';
+import { cutPage, type Page, type PageRequest } from '../../store/table/paging.ts';
+import { listSource, mergeKeys } from '../../store/table/sorted-sources.ts';
 import type { Put } from '../../store/table/write.ts';
 import type { Actor } from '../actor.ts';
 import type { Deps } from '../deps.ts';
@@ -50,19 +52,13 @@ export async function listMilestones(
   const found = (await milestones.getMany([...new Set(ids)])).filter((milestone) => milestone !== undefined);
   const kept = found
     .filter((milestone) => states.includes(milestone.state) && matches(milestone))
-    .filter(({ iid }) => iids.length === 0 || iids.includes(iid))
-    .sort((a, b) => byDueDate(a, b) || b.id - a.id);
-  const offset = Math.max(0, query.rows?.after?.id ?? (query.page - 1) * query.perPage);
-  const items = kept.slice(offset, offset + query.perPage);
-  const more = kept.length > offset + items.length;
-  if (more) query.rows?.ended({ sort: '', id: offset + items.length });
-  return { items, total: kept.length, more };
+    .filter(({ iid }) => iids.length === 0 || iids.includes(iid));
+  const keptById = byId(kept);
+  const keys = kept.map(({ dueDate, id }) => ({ sort: dueDate ?? '~', id: -id }));
+  const sorted = mergeKeys([listSource(keys, 'asc')], 'asc', query.rows?.after);
+  const page = await cutPage(sorted, query, { load: async (ids) => ids.map((id) => keptById.get(-id)) });
+  return { ...page, total: kept.length };
 }
-
-const byDueDate = (a: MilestoneRecord, b: MilestoneRecord): number => {
-  const [left, right] = [a.dueDate ?? '~', b.dueDate ?? '~'];
-  return left < right ? -1 : left > right ? 1 : 0;
-};
 
 /** A milestone of the project or group itself. @throws `404 Not found` */
 export async function getMilestone(

@@ -319,6 +319,22 @@ describe('feeds', () => {
   });
 });
 
+test('milestones by their numbers go on behind the last one, also where that is deleted meanwhile', async () => {
+  const path = await empty('walked');
+  const due = [3, 1, 2, 2].map((days) => ({ title: `in ${days}, ${Math.random()}`, due_date: day(days) }));
+  for (const one of [...due, { title: 'never' }]) await made(path, one);
+  const asked = `${path}?${[1, 2, 3, 4, 5].map((iid) => `iids[]=${iid}`).join('&')}&per_page=2`;
+  const whole = (await owner('GET', `${asked}&per_page=100`)).body;
+  expect(whole.map(({ iid }: { iid: number }) => iid)).toEqual([2, 4, 3, 1, 5]);
+  const first = await owner('GET', `${asked}&pagination=keyset`);
+  expect(first.body).toEqual(whole.slice(0, 2));
+  for (const { id } of first.body)
+    expect(await owner('DELETE', `${path}/${id}`)).toMatchObject({ status: 204 });
+  const { searchParams } = new URL(/<([^>]+)>; rel="next"/.exec(first.headers.get('link')!)![1]!);
+  const next = `${asked}&pagination=keyset&cursor=${searchParams.get('cursor')}`;
+  expect((await owner('GET', next)).body).toEqual(whole.slice(2, 4));
+});
+
 describe('the issues of a milestone', () => {
   test('are those of its project or group that the caller may see', async () => {
     const { id } = await made(`/projects/${inside}/milestones`, { title: 'planned' });
