@@ -1,8 +1,10 @@
 /** Lists of rows: each is walked to its end by keyset, and compared with what its pages by number hold. */
+import { createHash } from 'node:crypto';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { allEndpoints } from '../../../lib/api/all.ts';
 import type { MovedKind } from '../../../lib/records/storage-moves.ts';
 import { moveOfKey, storageMoveKey } from '../../../lib/store/row-keys/storage-moves.ts';
+import { encodeCursor, type Position } from '../../../lib/store/table/cursor.ts';
 import { ownWorld } from '../../harness/own-world.ts';
 import { person, scimGroup } from '../../harness/scim.ts';
 import { type Answer, request } from '../../harness/service.ts';
@@ -407,4 +409,87 @@ describe.each(PATTERNS.filter((pattern) => (LISTS[pattern] ?? []).length > 0))('
       expect(nextOf(byNumber)).not.toContain('cursor');
     },
   );
+});
+
+const nameTextOf = (item: Answer['body']): string => JSON.stringify(nameOf(item));
+
+/** A cursor of any text, with the digest that it should have. */
+const signed = (position: string): string => {
+  const digest = createHash('sha256').update(`"rows"\n${position}`).digest('base64url').slice(0, 16);
+  return Buffer.from(digest + position).toString('base64url');
+};
+
+const PLACES: readonly Position[] = [
+  ...['', '~', '\u0000', '\uffff', '😀', '000000000001', '2026-01-01T00:00:00.000Z#000000000001'].flatMap(
+    (sort) => [-1, Number.MAX_SAFE_INTEGER].map((id) => ({ sort, id })),
+  ),
+  ...['project', 'group'].map((sort) => ({ sort, id: Number.MIN_SAFE_INTEGER })),
+  ...[999, 1000, 1001].map((length) => ({ sort: 'x'.repeat(length), id: 1 })),
+  { sort: '\ud83d', id: 1 },
+];
+/** Cursors that no list has told. */
+const MADE_UP: readonly string[] = [
+  ...PLACES.map((place) => encodeCursor('rows', place)),
+  ...['', '[]', '{}', 'null', '[1,1]', '["x"]', '["x",null]', '["x",1.5]', '["x",1e400]', '["x",1]]'].map(
+    signed,
+  ),
+  ...['', '.', '%ff', '%00', 'x', 'AAAA', encodeCursor('other', { sort: '', id: 1 }), 'A'.repeat(5000)],
+  Buffer.from([...Buffer.from(signed('["x",1]'), 'base64url'), 0xff, 0xfe]).toString('base64url'),
+];
+
+describe('a cursor that is made up, or of another list, is refused or leads to rows of the list alone', () => {
+  /** One request to each list, with the names of all that it holds. */
+  const asked = async () => {
+    const lists = PATTERNS.flatMap((pattern) => (LISTS[pattern] ?? []).slice(0, 1));
+    const each = lists.map((one) => ({
+      who: 'owner' as Who,
+      ...(typeof one === 'string' ? { path: one } : one),
+    }));
+    return Promise.all(
+      each.map(async ({ who, path }) => {
+        const url = `${service.url}/api/v4${filled(path)}?per_page=`;
+        const whole: Answer['body'][] = (await opened(who, `${url}100`)).body;
+        const next = nextOf(await opened(who, `${url}1&pagination=keyset`));
+        return { who, url, names: whole.map(nameTextOf), cursor: new URL(next!).searchParams.get('cursor')! };
+      }),
+    );
+  };
+  /** Of cursors that differ in numbers and letters alone, one. */
+  const shapeOf = (cursor: string) =>
+    Buffer.from(cursor, 'base64url')
+      .toString()
+      .slice(16)
+      .replace(/\d+/g, '0')
+      .replace(/"[0 a-z]*"/, '""');
+
+  test('in all lists', async () => {
+    const lists = await asked();
+    const told = new Map(lists.map(({ cursor }) => [shapeOf(cursor), cursor]));
+    expect(told.size).toBeGreaterThan(10);
+    for (const { who, url, names } of lists)
+      for (const cursor of [...MADE_UP, ...told.values()]) {
+        const given = `${url}100&pagination=keyset&cursor=${cursor}`;
+        const { status, body } = await opened(who, given);
+        expect([200, 400], `${status} of ${given}`).toContain(status);
+        const others =
+          status === 400 ? [] : body.map(nameTextOf).filter((name: string) => !names.includes(name));
+        expect(others, given).toEqual([]);
+      }
+  });
+
+  test('in lists of other people, whose cursors lead to nothing of theirs', async () => {
+    const lists = await asked();
+    for (const { url, cursor } of lists) {
+      const without = await opened('stranger', `${url}100`);
+      const given = await opened('stranger', `${url}100&pagination=keyset&cursor=${cursor}`);
+      // What no row of this caller's list can be is refused.
+      expect([without.status, 400], url).toContain(given.status);
+      if (given.status !== 200) continue;
+      const names = without.body.map(nameTextOf);
+      expect(
+        given.body.map(nameTextOf).filter((name: string) => !names.includes(name)),
+        url,
+      ).toEqual([]);
+    }
+  });
 });
