@@ -122,8 +122,8 @@ async function serve(options: Options, request: IncomingMessage, response: Serve
     }
   };
   const module = await options.load(route.area.entry);
-  // API Gateway does not forward TRACE, and the fetch standard forbids it.
-  if (request.method === 'TRACE') return gatewayAnswer(response, 405, '405 Not Allowed');
+  // The fetch standard forbids TRACE: it becomes another method that no path has.
+  if (request.method === 'TRACE') request.method = 'UNKNOWN';
   const { fetch } = module;
   const through = (use: NonNullable<FunctionModule['fetch']>) =>
     inTurn(() => streamThrough(options, use, request, response, incoming));

@@ -450,6 +450,10 @@ test.each([
     socket.on('error', reject);
   });
   expect(text).toMatch(/^HTTP\/1\.1 4\d\d /);
+  if (/^(PATCH|TRACE) .api/.test(line)) {
+    expect(text).toMatch(/^allow: OPTIONS, GET, HEAD\r$/im);
+    expect(text).toContain('{"error":"405 Not Allowed"}');
+  }
   expect(written).not.toHaveBeenCalled();
   written.mockRestore();
 });
