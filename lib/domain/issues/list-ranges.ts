@@ -3,18 +3,16 @@
  * all issues there.
  */
 
-import { awardedName, EMOJI_NAME } from '../../records/award-emoji.ts';
 import type { IssueClass } from '../../records/issues.ts';
 import { issueRanges as rangesIn } from '../../store/issues/kind.ts';
-import type { SearchedIn } from '../../store/tracked/list.ts';
 import type { PlaceRange } from '../../store/tracked/places.ts';
-import { rangesOfReaction } from '../../store/tracked/ranges.ts';
 import type { Actor } from '../actor.ts';
 import { dayOf } from '../days.ts';
 import type { Deps } from '../deps.ts';
 import { visibleEpics } from '../epics/related.ts';
 import { iterationGroups } from '../iterations/iterations.ts';
 import { withAbove } from '../labels/containers.ts';
+import { reactedTo, searchedIn } from '../tracked/filter-ranges.ts';
 import type { ListScope } from '../tracked/related.ts';
 import type { IssueFilter } from './conditions.ts';
 import type { IssueOrder } from './list-order.ts';
@@ -214,9 +212,8 @@ async function ofMilestone({ deps, filter, scope, projectId, rootId, classes, ow
 
 function ofReaction({ filter: { reaction }, me }: Asked): Found {
   if (reaction === undefined || reaction === 'none' || me === undefined) return undefined;
-  if (!EMOJI_NAME.test(reaction)) return NOTHING;
-  const name = reaction === 'any' ? undefined : awardedName(reaction);
-  return { of: 'reaction', unions: [rangesOfReaction('issue', me, name)], exact: false };
+  const union = reactedTo('issue', me, reaction);
+  return union === undefined ? NOTHING : { of: 'reaction', unions: [union], exact: false };
 }
 
 function ofNumbers({ deps, filter: { iids }, projectId }: Asked): Found {
@@ -226,13 +223,7 @@ function ofNumbers({ deps, filter: { iids }, projectId }: Asked): Found {
 
 async function ofTerms({ deps, filter: { terms }, projectId, rootId }: Asked): Promise<Found> {
   if (terms === undefined) return undefined;
-  const where: SearchedIn =
-    projectId !== undefined
-      ? { kind: 'project', id: projectId }
-      : rootId !== undefined
-        ? { kind: 'root', id: rootId }
-        : { kind: 'all' };
-  const unions = await deps.store.issueList.rangesOfWords(where, terms);
+  const unions = await deps.store.issueList.rangesOfWords(searchedIn(projectId, rootId), terms);
   return unions === undefined ? NOTHING : { of: 'terms', unions, exact: false };
 }
 

@@ -1,6 +1,5 @@
 /** Lists of merge requests: of a project, of a group with all below it, and of the instance. */
 
-import { awardedName, EMOJI_NAME } from '../../records/award-emoji.ts';
 import {
   type ListedMergeRequest,
   MERGE_REQUEST_STATES,
@@ -15,9 +14,8 @@ import {
 } from '../../store/merge-requests/kind.ts';
 import type { Position } from '../../store/table/cursor.ts';
 import type { Page, PageRequest } from '../../store/table/paging.ts';
-import type { Listable, SearchedIn, TrackedQuery } from '../../store/tracked/list.ts';
+import type { Listable, TrackedQuery } from '../../store/tracked/list.ts';
 import type { PlaceRange } from '../../store/tracked/places.ts';
-import { rangesOfReaction } from '../../store/tracked/ranges.ts';
 import { can } from '../access/permissions.ts';
 import { listedAccesses } from '../access/project-accesses.ts';
 import type { ProjectAccess } from '../access/types.ts';
@@ -27,6 +25,7 @@ import { unauthorized } from '../errors.ts';
 import { withAbove } from '../labels/containers.ts';
 import { type AskedPage, pageByCursor } from '../page-by-cursor.ts';
 import { withMe } from '../tracked/conditions.ts';
+import { reactedTo, searchedIn } from '../tracked/filter-ranges.ts';
 import { type ListScope, scopeId } from '../tracked/related.ts';
 import { type Deployed, landingOf, type Matcher, type MergeRequestFilter, matcherOf } from './conditions.ts';
 import type { FoundMergeRequest, ListedFound } from './related.ts';
@@ -355,19 +354,13 @@ async function sourcesOf(
     covered.add('milestone');
   }
   if (reaction !== undefined && reaction !== 'none' && actor.kind === 'user') {
-    if (!EMOJI_NAME.test(reaction)) return undefined;
-    const name = reaction === 'any' ? undefined : awardedName(reaction);
-    sources.push(rangesOfReaction('merge-request', actor.user.id, name));
+    const ranges = reactedTo('merge-request', actor.user.id, reaction);
+    if (ranges === undefined) return undefined;
+    sources.push(ranges);
     covered.add('reaction');
   }
   if (terms !== undefined) {
-    const where: SearchedIn =
-      projectId !== undefined
-        ? { kind: 'project', id: projectId }
-        : rootId !== undefined
-          ? { kind: 'root', id: rootId }
-          : { kind: 'all' };
-    const unions = await deps.store.mergeRequestList.rangesOfWords(where, terms);
+    const unions = await deps.store.mergeRequestList.rangesOfWords(searchedIn(projectId, rootId), terms);
     if (unions === undefined) return undefined;
     sources.push(...unions);
     covered.add('terms');

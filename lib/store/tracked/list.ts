@@ -20,7 +20,7 @@ import type { TrackedRecords } from './records.ts';
 /** What a reader may list of a project. */
 export type Listable = 'all' | 'plain' | 'none';
 
-/** Where a search looks: below a top-level group or personal namespace, or everywhere. */
+/** Where a search looks: in a project, below a top-level group or personal namespace, or everywhere. */
 export type SearchedIn =
   | { readonly kind: 'project' | 'root'; readonly id: number }
   | { readonly kind: 'all' };
